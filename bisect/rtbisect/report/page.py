@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.gates.boot_gates import against
 from rtbisect.report import page_machine, page_tables
+from rtbisect.report.averages import limit_of, middle_word, of_boots
 from rtbisect.report.bisect_log import bisect_log_of
 from rtbisect.report.draft import Templates
 from rtbisect.report.headline_figure import headline
@@ -79,6 +80,8 @@ def _values(report: ReportInput, runs: Sequence[Run]) -> dict[str, Any]:
         "confidence": probability(result.confidence) if result.confidence else "",
         "subject": shown(report.culprit.subject, 100) if report.culprit else "",
         "culprit": short(report.culprit.sha) if report.culprit else "",
+        "of_boots": bool(result.metric and of_boots(result.metric)),
+        "middle": middle_word(limit_of(report, first[0])) if first else "",
         "opening": opening(report),
         "banner": told(report, held),
         "objections": [(gate.name, told(report, gate.reason)) for gate in against(result.gates)],

@@ -10,31 +10,34 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
+from rtbisect.model.campaign import Sample
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.page import Pictured
 from rtbisect.model.result import CheckName
 from rtbisect.report.averages import (
+    boots_with,
     centre,
+    has_share,
     judged_unit,
     limit_of,
     middle_word,
+    of_boots,
     threshold_of,
     unit_of,
 )
 from rtbisect.report.headline_figure import headline
 from rtbisect.report.page_axis import Axis, axis_of
 from rtbisect.report.page_text import figure_name, floor_of, told, unit_word
-from rtbisect.report.text import number, short, unit_text
+from rtbisect.report.text import many, number, short, unit_text
 from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rtbisect.model.campaign import Judgement, Sample
+    from rtbisect.model.campaign import Judgement, MetricKey
     from rtbisect.model.lab import Run
     from rtbisect.model.report import ReportInput
 
@@ -149,16 +152,17 @@ def boots_picture(report: ReportInput, rows: Sequence[SideRow]) -> Picture | Non
         top = number_of * _ROW
         numbers = _finite(row.sample.values)
         dots += _row_dots(axis, numbers, top + 42, row.kernel)
-        label = f"{row.name}: {row.sample.n} boots"
-        if numbers:
+        label = f"{row.name}: {boots_with(judged.key, row.sample)}"
+        if not has_share(judged.key, row.sample):
             middle = centre(row.sample, limit)
-            label += f", {middle_word(limit)} {number(middle, unit)}"
-            if math.isfinite(middle):
+            label = f"{row.name}: {many(row.sample.n, 'boot')}, "
+            label += f"{middle_word(limit)} {number(middle, unit)}"
+            if numbers and math.isfinite(middle):
                 at = _across(axis.place(middle))
                 lines.append(Line(at, top + 22, at, top + 62, "middle"))
         labels.append(Label(0, top + 14, label))
     bottom = len(rows) * _ROW + 4
-    for tick in axis.ticks():
+    for tick in _ticks(axis, judged.key):
         at = _across(axis.place(tick))
         grid.append(Line(at, 0, at, bottom, "grid"))
         labels.append(Label(at, bottom + 15, number(tick), _anchor(at)))
@@ -210,25 +214,30 @@ def _row_dots(axis: Axis, values: Sequence[float], y: float, kernel: str) -> Ite
 
 
 def history_picture(report: ReportInput, runs: Sequence[Run]) -> Picture | None:
-    """The figure of each boot by the place of its revision in the range; None where fewer than
-    three revisions of it tell the figure.
+    """The figure of each boot by the place of its revision in the range, of a figure of boots the
+    share of each revision; None where fewer than three revisions of it tell the figure.
     """
-    order = {report.older: 0}
+    key, order = report.result.metric, {report.older: 0}
     order |= {commit.sha: n for n, commit in enumerate(report.graph.commits, 1)}
-    boots = [(order[run.revision], run, value) for run, value in _boots(report, runs)
-             if run.revision in order]  # fmt: skip
-    places = {place for place, _, _ in boots}
-    if len(places) < 3:
+    by_place: dict[int, list[float]] = {}
+    kernels = {}
+    for run, value in _boots(report, runs):
+        if run.revision in order:
+            by_place.setdefault(order[run.revision], []).append(value)
+            kernels[order[run.revision]] = _kernel(report, run)
+    if key is None or len(by_place) < 3:
         return None
-    plot = _Plot(report, [value for _, _, value in boots], (0, len(report.graph)))
+    middles = {n: centre(Sample(tuple(v)), threshold_of(report, key)) for n, v in by_place.items()}
+    shares = of_boots(key)
+    dotted = {place: [value] for place, value in middles.items()} if shares else by_place
+    everything = [value for values in by_place.values() for value in values]
+    plot = _Plot(report, everything, (0, len(report.graph)))
     dots = [
-        plot.dot(place, value, _kernel(report, run), _ASIDES[n % len(_ASIDES)])
-        for n, (place, run, value) in enumerate(boots)
+        plot.dot(place, value, kernels[place], _ASIDES[n % len(_ASIDES)])
+        for place, values in dotted.items()
+        for n, value in enumerate(values)
     ]
-    lines = [
-        plot.middle(place, median(value for at, _, value in boots if at == place))
-        for place in sorted(places)
-    ]
+    lines = [] if shares else [plot.middle(place, value) for place, value in middles.items()]
     ends = words_of(report).ends
     labels = [
         plot.below(0, f"{ends[0]} end"),
@@ -241,7 +250,7 @@ def history_picture(report: ReportInput, runs: Sequence[Run]) -> Picture | None:
         # Where the label of an end has no room beside it the end is known anyway.
         labels = [each for each in labels if abs(each.x - at) > 24]
         labels.append(plot.below(culprit, short(report.result.culprit or "")))
-    found = plot.found(Pictured.HISTORY, revisions=len(places))
+    found = plot.found(Pictured.HISTORY, revisions=len(by_place))
     return plot.drawn("history", found, dots, lines, labels)
 
 
@@ -267,6 +276,7 @@ class _Plot:
         limit = threshold_of(report, key) if key else None
         self._unit = unit_of(report, key) if key else ""
         self._axis = axis_of(values, floor_of(limit))
+        self._ticks = _ticks(self._axis, key)
 
     def across(self, place: float) -> float:
         first, last = self._ends
@@ -305,7 +315,7 @@ class _Plot:
         labels: Sequence[Label],
     ) -> Picture:
         grid, marks = [], []
-        for tick in self._axis.ticks():
+        for tick in self._ticks:
             y = self._up(tick)
             grid.append(Line(_BESIDE, y, 100, y, "grid"))
             marks.append(Label(_BESIDE - 2, y + 4, number(tick), "end"))
@@ -341,6 +351,12 @@ def _kernel(report: ReportInput, run: Run) -> str:
         if each.sha == run.revision:
             return "with" if each.probability_bad >= 0.5 else "without"
     return "other"
+
+
+def _ticks(axis: Axis, key: MetricKey | None) -> tuple[float, ...]:
+    """Of a figure of boots nothing and all; there is nothing between for a boot."""
+    ticks = axis.ticks()
+    return tuple(each for each in ticks if each in (0.0, 1.0)) if key and of_boots(key) else ticks
 
 
 def _finite(values: Sequence[float]) -> list[float]:

@@ -103,7 +103,7 @@ def _printable(text: str) -> str:
 
 
 _FORMS: Mapping[str, Callable[[Any], str]] = {
-    "unit": lambda unit: "" if unit in ("", "1") else f" {unit}",
+    "unit": lambda unit: "" if unit in ("", "1") else unit if unit[0] == "/" else f" {unit}",
     "digits": digits,
     "+digits": lambda value: digits(value, "+"),
     "duration": duration,

@@ -13,15 +13,16 @@ from helpers.findings import said
 from helpers.page_cases import MARKUP, TURNING, badly_told, boot, many_candidates, runs
 from helpers.report_cases import CASES, MANY, NONE, STALL
 from helpers.report_epoll import epoll
-from helpers.report_parts import QUIET, TEMPLATES, sha
+from helpers.report_parts import LOUD, QUIET, QUIET_TIP, TEMPLATES, sha
 from rtbisect.evidence import bundle
 from rtbisect.model.campaign import Outcome, Sought
 from rtbisect.model.result import Gate, GateStatus
 from rtbisect.report.page import write_page
 from rtbisect.report.page_machine import role
+from rtbisect.report.page_pictures import history_picture, side_rows
 
 #: Elements that have no end.
-_VOID = ("meta", "line", "circle", "rect")
+_VOID = ("meta", "wbr", "line", "circle", "rect")
 
 
 class Page(HTMLParser):
@@ -190,7 +191,39 @@ def test_a_picture_has_a_dot_for_each_boot(tmp_path):
     # and the keys.
     assert kinds.count("without") == 16 + 16 + 16 + 3
     assert kinds.count("with") == 16 + 16 + 16 + 3
-    assert kinds.count("other") == 8 + 2
+    assert kinds.count("other") == 8 + 1
+
+
+def test_of_what_a_boot_has_or_has_not_a_revision_has_its_share(tmp_path):
+    report = CASES["hang"]()
+    boots = [
+        boot(number, value, STALL, "1")
+        for number, sample in ((1, NONE), (23, NONE), (24, MANY))
+        for value in sample.values
+    ]
+    drawn = history_picture(report, boots)
+    assert [each.kernel for each in drawn.dots] == ["without", "without", "with"]
+    low, also_low, high = (each.y for each in drawn.dots)
+    assert low == also_low
+    top, bottom = sorted(line.y1 for line in drawn.grid)
+    assert (bottom - high) / (bottom - top) == pytest.approx(8 / 12, abs=0.01)
+    _, found = page(report, tmp_path, boots)
+    assert {each["class"] for each in found.all_of("line")} == {"grid", "mark"}
+
+
+def test_a_commit_with_two_parents_is_compared_with_both():
+    report = epoll()
+    first, revert = report.result.verifications
+    second = replace(first, parent="1" * 12, judgement=replace(first.judgement, base=QUIET_TIP))
+    result = replace(report.result, verifications=(first, second, revert))
+    rows = side_rows(replace(report, result=result))
+    assert [(row.kernel, row.sample) for row in rows] == [
+        ("without", QUIET),
+        ("with", LOUD),
+        ("without", QUIET_TIP),
+        ("without", revert.judgement.base),
+        ("with", revert.judgement.new),
+    ]
 
 
 def test_where_nothing_was_measured_there_is_no_picture(tmp_path):

@@ -24,6 +24,7 @@ SAID = Finding.of(Kept.AS_SAID, text="so")
         ("{x:+digits}", 3.0, "+3"),
         ("5{x:unit}", "us", "5 us"),
         ("5{x:unit}", "1", "5"),
+        ("5{x:unit}", "/s", "5/s"),
         ("{x:many boot}", 1, "1 boot"),
         ("{x:many boot}", 2, "2 boots"),
         ("{x:duration}", 89.0, "89 s"),
