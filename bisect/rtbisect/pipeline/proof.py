@@ -178,15 +178,16 @@ class _Proof:
             run = steps.boot(ahead[0], ahead[1:])
             if not step.layout:
                 self.fresh[step.revision] = self.fresh[step.revision].with_run(run)
-            event = heard(run, spec.threshold, spec.figure)
-            if event.observation is not None:
+            event = heard(run, spec.threshold)
+            compared = verification.compared(spec, event)
+            if compared is not None:
                 steps.tell(
                     Work.FIGURE,
                     purpose=step.purpose,
                     revision=step.revision,
                     variant="",
                     metric=str(spec.threshold.key),
-                    value=event.observation.value,
+                    value=compared.value,
                     unit=spec.judged.unit,
                 )
             state = verification.apply(state, event)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Run
     from rtbisect.pipeline.budget import Budget
     from rtbisect.pipeline.steps import Steps
-    from rtbisect.search.likelihood.features import Aspect
     from rtbisect.search.search_state import SearchState
 
 
@@ -171,15 +170,13 @@ def _boot_events(
         yield event
 
 
-def heard(run: Run, threshold: Threshold, figure: Aspect | None = None) -> Booted:
-    """A boot as a search hears of it, with the figure of a metric or what is compared of it."""
-    seen = next(iter(Boots((run,)).figure(threshold.key, threshold.exposure)), None)
-    if seen is not None and figure is not None:
-        seen = figure.observation_of(threshold, seen)
+def heard(run: Run, threshold: Threshold) -> Booted:
+    """A boot as a search hears of it."""
+    seen = Boots((run,)).figure(threshold.key, threshold.exposure)
     return Booted(
         revision=run.revision,
         status=run.status,
-        observation=seen,
+        observation=seen[0] if seen else None,
         seconds=run.seconds,
         layout=run.layout,
     )

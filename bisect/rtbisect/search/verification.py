@@ -17,11 +17,12 @@ from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
 from rtbisect.judge.scale import by_mean, centre, effect_floor
 from rtbisect.judge.verdict import judge, sides, smallest_p
-from rtbisect.model.campaign import Judgement, Level, Sample, Threshold
+from rtbisect.model.campaign import Judgement, Level, Observation, Sample, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Checks, Untestable
 from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.search.calibrate import looks
+from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.likelihood.features import WHOLE, Aspect
 from rtbisect.search.spec import BootPurpose
@@ -125,12 +126,20 @@ class VerifyState:
     """Specification and log of the fresh boots."""
 
     spec: VerifySpec
-    #: In the order in which they were heard.
+    #: In the order in which they were heard; boots with the figure as it is, for the search also
+    #: hears them.
     events: tuple[Event, ...] = ()
 
     @cached_property
     def ledger(self) -> Ledger:
-        return Ledger(self.spec.judged, self.events)
+        """What was heard, as the compared figure."""
+        events = (
+            replace(heard, observation=compared(self.spec, heard))
+            if isinstance(heard, Booted)
+            else heard
+            for heard in self.events
+        )
+        return Ledger(self.spec.judged, tuple(events))
 
     @cached_property
     def raw(self) -> dict[Kernel, Sample]:
@@ -271,6 +280,12 @@ def follows_layout(checks: Iterable[Verification]) -> bool:
     """The effect is gone in kernels with another code layout, and nothing else contradicts it."""
     failed = {check.check for check in checks if check.status is CheckStatus.FAIL}
     return failed == {CheckName.LAYOUT}
+
+
+def compared(spec: VerifySpec, boot: Booted) -> Observation | None:
+    """What is compared of a boot; None where it does not have that."""
+    whole = boot.observation
+    return None if whole is None else spec.figure.observation_of(spec.threshold, whole)
 
 
 def _planned_checks(spec: VerifySpec) -> list[_Check]:
