@@ -8,10 +8,12 @@ that it inherits from us, so that the lock lives as long as the BMC does.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import secrets
 import shutil
+import socket
 import time
 import uuid
 from collections.abc import Mapping
@@ -47,6 +49,9 @@ IPMI_PORT, MACHINE_PORT, CONSOLE_PORT = 16623, 16602, 16601
 
 #: Bytes that ipmi_sim takes as a password.
 _PASSWORD_BYTES = 8
+
+#: Where ipmi_sim locks a serial line, by the number of the process.
+_LOCKS = Path("/var/lock")
 
 #: Sensor data records: the controller, the watchdog, the temperature (sdrcomp(1)).
 _SDRS = "machine.sdrs"
@@ -234,11 +239,13 @@ class VirtualHosts:
         return host
 
     def _free_address(self) -> str:
-        """A loopback address that none of our hosts has: 127.77.X.Y by the place of the state."""
+        """A loopback address that none of our hosts has, and no BMC that runs: 127.X.Y.Z by the
+        place of the state, so that states whose hosts are off seldom share one either.
+        """
         taken = {self.get(name).address for name in self.names()}
-        net = 1 + sum(str(self.root).encode()) % 200
-        free = (f"127.77.{net}.{last}" for last in range(1, 255))
-        return next(address for address in free if address not in taken)
+        place = hashlib.sha256(str(self.root).encode()).digest()
+        free = (f"127.{64 + place[0] % 64}.{place[1]}.{last}" for last in range(1, 255))
+        return next(each for each in free if each not in taken and _is_free(each))
 
     def _write_files(self, host: VirtualHost) -> None:
         """The files of the BMC and of the machine, as this version makes them."""
@@ -278,21 +285,40 @@ class VirtualHosts:
         )
 
     def _start(self, host: VirtualHost, lock: int) -> None:
-        folder, run = host.folder, host.folder / "run"
         if host.spec.sol:
-            # A BMC that was killed leaves them behind.
-            for daemon in ("wire", "held"):
-                daemons.end(folder, daemon)
-            sol, machine = run / host.sol, run / "host.tty"
-            daemons.start(["socat", *(f"PTY,link={end},rawer" for end in (sol, machine))],
-                          folder, "wire")  # fmt: skip
-            daemons.wait_for(sol, machine)
-            # Somebody holds both ends open: else a machine that goes off ends the wire.
-            script = f"exec sleep infinity <>{machine} 3<>{sol}"
-            daemons.start(["sh", "-c", script], folder, "held")
+            self._start_wire(host)
+            # A BMC that was killed leaves it, and its number may be somebody else's by now.
+            (_LOCKS / f"LCK..{host.sol}").unlink(missing_ok=True)
         # It writes to a machine that may just have been killed, and does not expect a SIGPIPE.
         argv = ["sh", "-c", "trap '' PIPE; exec ipmi_sim -c lan.conf -f machine.emu -s state -n"]
-        daemons.start(argv, folder, "bmc", pass_fds=(lock,))
+        daemons.start(argv, host.folder, "bmc", pass_fds=(lock,))
+
+    def _start_wire(self, host: VirtualHost) -> None:
+        """The serial line from the machine to the BMC. One that a BMC left behind which was killed
+        stays: its machine has it open, or opens it right now.
+        """
+        folder, wire = host.folder, ("wire", "held")
+        if all(daemons.pid_of(folder, daemon) for daemon in wire):
+            return
+        for daemon in wire:
+            daemons.end(folder, daemon)
+        ends = (folder / "run" / host.sol, folder / "run/host.tty")
+        daemons.start(["socat", *(f"PTY,link={end},rawer" for end in ends)], folder, "wire")
+        daemons.wait_for(*ends)
+        # Somebody holds both ends open: else a machine that goes off ends the wire.
+        sol, machine = ends
+        script = f"exec sleep infinity <>{machine} 3<>{sol}"
+        daemons.start(["sh", "-c", script], folder, "held")
+
+
+def _is_free(address: str) -> bool:
+    """Whether no BMC listens there."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.bind((address, IPMI_PORT))
+        except OSError:
+            return False
+    return True
 
 
 def _qemu(host: VirtualHost) -> list[str]:

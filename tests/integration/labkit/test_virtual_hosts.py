@@ -130,10 +130,17 @@ def test_a_dead_bmc_and_a_wrong_password_are_told_apart(hosts, vm, tmp_path):
 def test_a_bmc_that_dies_comes_back_and_the_machine_runs_on(hosts, vm):
     vm.bmc.switch("on")
     pid = daemons.pid_of(vm.folder, "qemu", comm="qemu-system-x86")
+    wire = daemons.pid_of(vm.folder, "wire")
     os.kill(daemons.pid_of(vm.folder, "bmc"), signal.SIGKILL)
     wait_for(lambda: not vm.up)
+    # The number that it left in the lock of its console may be that of anybody.
+    lock = Path(f"/var/lock/LCK..{vm.sol}")
+    lock.write_text(f"{os.getpid():10}\n")
     assert hosts.up(vm.spec).bmc.power() is True
     assert daemons.pid_of(vm.folder, "qemu", comm="qemu-system-x86") == pid
+    # The machine may open its end of the wire later than it is on.
+    assert daemons.pid_of(vm.folder, "wire") == wire
+    assert int(lock.read_text("ascii").split()[0]) == daemons.pid_of(vm.folder, "bmc")
 
 
 def test_another_host_is_never_switched(vm):
@@ -175,6 +182,19 @@ def test_hosts_stand_side_by_side(hosts, vm):
     assert hosts.names() == ("vm1",)
     with pytest.raises(ConfigError, match="there are: vm1"):
         hosts.get("vm2")
+
+
+def test_states_stand_side_by_side(tmp_path):
+    """The places differ in the order of their letters alone, which was one address once."""
+    states = [VirtualHosts(tmp_path / name, ROOT / "lava-jobs") for name in ("ab", "ba")]
+    try:
+        made = [state.up(HostSpec(name="vm1", cores=2, memory_mib=256)) for state in states]
+        assert made[0].address != made[1].address
+        assert [host.bmc.power() for host in made] == [False, False]
+    finally:
+        for state in states:
+            for name in state.names():
+                state.remove(name)
 
 
 class Console:
