@@ -107,6 +107,7 @@ _FILES: Mapping[str, Words] = {
     Raw.EMPTY: "{file} is empty",
     Raw.NO_ASCII: "{file} has bytes that are not ASCII",
     Raw.CUT_OFF: "{file} is cut off in a line",
+    Raw.UNREADABLE: "{file} cannot be read: {error}",
     Raw.NO_HEAD: "{file} does not begin with its head",
     Raw.FOREIGN_LINE: "{file} has a line that is none of its own: {line!r}",
     Raw.FOREIGN: "{file} has a line that is none of its own",

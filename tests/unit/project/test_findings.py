@@ -38,4 +38,4 @@ def test_a_kind_that_is_only_told_is_found(tmp_path):
     known = {("Ends", each.name): each for each in (Ends.LOOK, Ends.SAME)}
     assert findings.faults(tmp_path, known) == ["Ends.LOOK: nothing finds it"]
     assert findings.faults(tmp_path, known, {("Ends", "LOOK")}) == []
-    assert findings.faults(tmp_path, known, known) == ["Ends.SAME: is not outlived"]
+    assert findings.faults(tmp_path, known, known) == ["Ends.SAME: is not unfound"]

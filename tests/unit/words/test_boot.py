@@ -87,6 +87,7 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
         (Raw.NO_HZ, {"file": "f.txt", "value": None}, "f.txt tells no hz: 'no such line'"),
         (Raw.TEST_END, {"tool": "t", "end": None}, "t ended with 'nothing'"),
         (Raw.TEST_END, {"tool": "t", "end": "WELL"}, "t ended with 'WELL'"),
+        (Raw.UNREADABLE, {"file": "f.txt", "error": "no"}, "f.txt cannot be read: no"),
         (Raw.NO_DOSE, {"file": "f.txt"}, "f.txt has no dose of the workload"),
         (Raw.ROW, {"tool": "t", "cpu": 3}, "t: CPU 3 has figures that cannot be together"),
         (Raw.SENDER_CPU, {"file": "f.txt", "cpu": "2f"}, "f.txt has the CPU '2f'"),

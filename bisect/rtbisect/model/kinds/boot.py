@@ -99,6 +99,7 @@ class Raw(Kind):
     EMPTY = "raw.empty", "file"
     NO_ASCII = "raw.no-ascii", "file"
     CUT_OFF = "raw.cut-off", "file"
+    UNREADABLE = "raw.unreadable", "file error"
     NO_HEAD = "raw.no-head", "file"
     #: A line that is none of the file's own, told and not told.
     FOREIGN_LINE = "raw.foreign-line", "file line"
