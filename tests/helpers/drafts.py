@@ -5,8 +5,8 @@ from email import message_from_string
 from email.policy import default
 
 
-def body(mailer, report, log="git bisect start\n"):
-    return mailer.body(report, log)
+def body(mailer, report):
+    return mailer.body(report)
 
 
 def parsed(eml):

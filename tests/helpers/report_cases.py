@@ -57,7 +57,7 @@ from rtbisect.model.campaign import (
     Sought,
     Statistic,
 )
-from rtbisect.model.report import CommitText, Repaired
+from rtbisect.model.report import CommitText, Repaired, SeriesState, Standing
 from rtbisect.model.result import (
     CheckName,
     CheckStatus,
@@ -243,7 +243,20 @@ def backport():
         ),
         sought=Sought.REPAIR,
         message_id="<backport-0007.1@lab.example.org>",
+        series=(
+            _series("linux-6.17.y", Standing.HAS, commit=sha(40)),
+            _series("linux-6.12.y", Standing.APPLIES, tested=True),
+            _series("linux-6.6.y", Standing.CONFLICTS, files=("fs/eventpoll.c",)),
+            _series("linux-5.10.y", Standing.UNAFFECTED),
+        ),
     )
+
+
+def _series(name, standing, **other):
+    return SeriesState(
+        name=name, tip=sha(41), date="2026-01-30T08:00:00+00:00", release="", standing=standing,
+        **other,
+    )  # fmt: skip
 
 
 def no_repair():

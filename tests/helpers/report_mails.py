@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
+from helpers.findings import words
 from helpers.report_cases import backport, hang, rcu
 from helpers.report_epoll import epoll
 from helpers.report_parts import BOT, OPERATOR, QUIET, on_board, row, sha
 from rtbisect.model.campaign import MetricKey, Sample
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.mail import AddressSource, Thread
+from rtbisect.model.kinds.mail import AddressSource, Obstacle, Thread
 from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.report.ab_table import compared
-from rtbisect.report.draft import Public
+from rtbisect.report.commit_view import commit_view
+from rtbisect.report.letter import Public
 from rtbisect.report.lint.tags import REGRESSIONS
-from rtbisect.report.message import Envelope
-from rtbisect.report.template_values import commit_view, symptom_of
+from rtbisect.report.message import Envelope, seen_as
 
 _DATE = "2026-01-31T10:20:30+00:00"
 _LAB = {
@@ -138,8 +139,10 @@ NOTICES = {
         ),
         worse=("Worse: osnoise.irq_per_sample@osnoise-off: the ratio is 25.5, p = 0.0011",),
     ),
+    # On data that are for nobody else.
     "result_open": _answer(
         "result-open",
+        banner=f"{words(Finding.of(Obstacle.EMULATED))}.",
         verdict="leaves it open whether the figure changes",
         new="8100 us",
         figures=_compared((CALLS, SLOW, Sample((6010, 7200, 8090, 8110, 9020, 9040)))),
@@ -170,12 +173,14 @@ def _public(report, use_case=""):
         program="https://lab.example.org/rtbisect-0.1.0-py3-none-any.whl",
         use_case=use_case,
         introduced=report.culprit.sha if tracked else "",
-        title=f"{report.culprit.subject}: {symptom_of(report)}" if tracked else "",
+        title=f"{report.culprit.subject}: {seen_as(report)}" if tracked else "",
         monitored=(_FIX,) if tracked else (),
+        linked=(_OLDER,) if report.campaign == hang().campaign else (),
         commands=True,
     )
 
 
+_OLDER = "https://lore.kernel.org/r/older@kernel.example.org"
 _FIX = "https://lore.kernel.org/r/fix@kernel.example.org"
 _HURTS = "Hosts that run packet processing on isolated CPUs miss their deadlines."
 #: Mails as other people get them.

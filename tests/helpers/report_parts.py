@@ -14,7 +14,7 @@ from rtbisect.model.finding import as_said
 from rtbisect.model.lab import DeviceType, HostProfile
 from rtbisect.model.result import CheckName, CheckStatus, KernelRole, TableRow, Verification
 from rtbisect.report.draft import ReportSettings
-from rtbisect.report.template_values import Bot
+from rtbisect.report.letter import Bot
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = ROOT / "reports"

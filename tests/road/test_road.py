@@ -138,7 +138,7 @@ def judged_again_elsewhere(road, answer, folder):
 def boots_as_printed(road, answer, folder):
     """The draft's lines for boots of both kernels in QEMU, run as they are printed."""
     mail = Path(answer["report"]).read_text("ascii")
-    section = mail.partition("\nReproduce\n\n")[2].partition("\n\n")[0].splitlines()
+    section = mail.partition("\nTo reproduce it:\n")[2].partition("\n\n")[0].splitlines()
     begin = next(place for place, line in enumerate(section) if "rtbisect report bundle" in line)
     lines = [line.strip() for line in section[begin:]]
     environment = os.environ | {

@@ -23,7 +23,7 @@ from rtbisect.model.setup import Setup
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
 from rtbisect.report.draft import DraftMailer, LogKeeper, ReportSettings
-from rtbisect.report.template_values import Bot
+from rtbisect.report.letter import Bot
 from rtbisect.store.artefacts import ArtefactStore, sweep
 from rtbisect.store.db import make_folder
 from rtbisect.words.speak import speak
@@ -98,6 +98,11 @@ def assemble(
     return setup, parts
 
 
+def bot_of(site: Site) -> Bot:
+    """Who writes the mails of a site."""
+    return Bot(site.ours.bot.name, site.ours.bot.address, site.ours.mail.archive)
+
+
 def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
     """What writes the mails of a site."""
     kcidb = site.ours.kcidb
@@ -105,7 +110,7 @@ def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
         ReportSettings(
             out_dir=state / "reports",
             templates=data("reports"),
-            bot=Bot(site.ours.bot.name, site.ours.bot.address, site.ours.mail.archive),
+            bot=bot_of(site),
             operator=operator,
             kcidb=(kcidb.origin, site.beside(kcidb.spool)) if kcidb else None,
         )

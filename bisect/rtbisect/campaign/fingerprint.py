@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 #: older ones; a field that is only added needs nothing.
 VERSION = 2
 
+#: Of the step that keeps what boots depend on.
+MACHINE = "machine"
+
 #: What is in a set-up for readers of reports alone.
 FOR_READERS = frozenset({"reason", "title"})
 
@@ -126,7 +129,7 @@ def keep_setup(setup: Setup, journal: Journal) -> None:
     """
     for key, kind, parts in (
         ("setup", Fingerprint, setup_parts(setup)),
-        ("machine", MachineFingerprint, machine_parts(setup)),
+        (MACHINE, MachineFingerprint, machine_parts(setup)),
     ):
         kept = _kept_or_new(journal, key, kind, parts)
         if not kept.fits(parts):

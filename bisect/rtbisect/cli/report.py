@@ -13,6 +13,7 @@ import click
 
 from rtbisect.campaign import ab_test, session
 from rtbisect.campaign.assemble import SystemClock
+from rtbisect.campaign.earlier import earlier_figures
 from rtbisect.cli.options import (
     answers,
     by_option,
@@ -303,7 +304,9 @@ def page(output: Output, campaign: str) -> int:
     store = output.store
     folder = store.get(campaign).draft().folder
     runs = recorded(store.database, campaign, Run)
-    path = write_page(read_input(folder), runs, folder, data("reports"))
+    contents = read_input(folder)
+    earlier = earlier_figures(store, campaign, contents.result.metric)
+    path = write_page(contents, runs, folder, data("reports"), earlier)
     output.answer({"campaign": campaign, "path": str(path)}, str(path))
     return 0
 

@@ -29,14 +29,15 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import NoMaintainers
 from rtbisect.model.mail import MailKind, OutMail, Recipients
 from rtbisect.model.report import CommitText, Report, ReportInput, ReportState
-from rtbisect.report.draft import Public, keep
+from rtbisect.report.draft import keep
 from rtbisect.report.input_file import read_input
+from rtbisect.report.letter import Bot, Public, letter
 from rtbisect.report.lint.mail import Fault
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.lint.tags import PAGE
-from rtbisect.report.own import check_mailable, cpu_lists, failed_gate
+from rtbisect.report.message import seen_as
+from rtbisect.report.own import check_mailable, cpu_lists, failed_gate, overclaims
 from rtbisect.report.policy import Purpose, purpose_of, refusal
-from rtbisect.report.template_values import symptom_of
 from rtbisect.report.text import foreign
 from rtbisect.store.outbox import Outbox
 from rtbisect.words.speak import speak
@@ -108,22 +109,28 @@ def make_proposal(state: Path, record: CampaignRecord, by: str, notes: ApproverN
         program=site.ours.mail.program or "",
         use_case=foreign(notes.use_case, 200) if tracked else "",
         introduced=introduced,
-        title=foreign(f"{commit.subject}: {symptom_of(report)}", 90),
+        title=foreign(f"{commit.subject}: {seen_as(report)}", 90),
         monitored=notes.monitored,
         linked=notes.linked,
         commands=site.ours.mail.inbox is not None,
     )
-    text = assemble.mailer_of(state, site, report.operator).public(report, public)
+    mailer = assemble.mailer_of(state, site, report.operator)
+    text = mailer.public(report, public)
     folder = draft.folder
     keep(folder / RECIPIENTS, json.dumps(_in_words(people), indent=1, sort_keys=True) + "\n")
     keep(folder / PUBLIC, text)
-    faults = _faults(report, text.encode())
+    faults = _faults(report, text.encode(), mailer.bot)
     return Proposal(folder / PUBLIC, text, people, faults, listed.why_not)
 
 
-def _faults(report: ReportInput, mail: bytes) -> tuple[Fault, ...]:
+def _faults(report: ReportInput, mail: bytes, bot: Bot) -> tuple[Fault, ...]:
     """What is wrong with a mail by the values that it is of, and as somebody else reads it."""
-    own = (Fault("topology", "", str(speak(finding))) for finding in cpu_lists(report))
+    claims = overclaims(report, letter(report, bot).said)
+    own = (
+        Fault(rule, "", str(speak(finding)))
+        for rule, findings in (("topology", cpu_lists(report)), ("overclaim", claims))
+        for finding in findings
+    )
     return (*own, *lint(mail))
 
 
@@ -178,7 +185,7 @@ def approve(state: Path, store: CampaignStore, record: CampaignRecord, by: str) 
     # What holds a report back is asked of its data, not of the mail that anybody may edit.
     check_gates(record)
     check_mailable(report)
-    _refuse(_faults(report, data), f"correct {folder / PUBLIC}")
+    _refuse(_faults(report, data, assemble.bot_of(site)), f"correct {folder / PUBLIC}")
     _check_published(site, record.id, data)
     assert report.culprit is not None, "only a report on a commit is mailable"
     if earlier := store.reported_elsewhere(record.id, report.culprit):

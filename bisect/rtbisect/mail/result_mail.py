@@ -21,17 +21,19 @@ from rtbisect.mail.report_state import withdrawn
 from rtbisect.model.campaign import Level, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import AddressSource
+from rtbisect.model.kinds.report import Footers
 from rtbisect.model.mail import MailKind, MailState, OutMail, Recipient
 from rtbisect.model.report import ReportState
+from rtbisect.report.commit_view import commit_view
 from rtbisect.report.draft import keep
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, message, own_id
 from rtbisect.report.own import check_mailable
 from rtbisect.report.policy import of_thread
-from rtbisect.report.template_values import commit_view
 from rtbisect.report.text import foreign, header_text, wrap
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from email.headerregistry import AddressHeader
@@ -90,9 +92,8 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
         marks=(("Campaign", record.id), ("Kind", MailKind.RESULT), ("Reviewed-By", reviewer)),
     )
     body = _body(path, draft)
-    body += "\n\n" + wrap(
-        f"Written by {mailer.bot.name}; {reviewer} has read it and answers for it."
-    )
+    answers = Finding.of(Footers.APPROVED, bot=mailer.bot.name, approver=reviewer)
+    body += "\n\n" + wrap(str(speak(answers)))
     text = message(headers, body + "\n")
     check_lint(text.encode(), f"correct {path}")
     return OutMail(

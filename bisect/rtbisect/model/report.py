@@ -88,6 +88,10 @@ class SeriesState:
     #: An end of the campaign is a commit of this series: what was measured was seen there.
     tested: bool = False
 
+    @property
+    def lacks(self) -> bool:
+        return self.standing in (Standing.REVERTED, Standing.APPLIES, Standing.CONFLICTS)
+
 
 @kept_as("SeriesStates")
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,18 @@ class HostPart:
     #: To that figure: a ratio where its threshold is on LOG, a difference in its unit on LINEAR.
     #: None where nobody can tell: no kernel ran on two hosts, or means were compared.
     adds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierFigure:
+    """What an earlier campaign measured of a figure on the same machine, set up in the same way."""
+
+    campaign: str
+    #: When that was made: ISO 8601.
+    date: str
+    #: Full sha.
+    revision: str
+    sample: Sample
 
 
 def _with_parents(report: dict[str, Any]) -> dict[str, Any]:

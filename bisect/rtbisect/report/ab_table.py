@@ -12,9 +12,10 @@ from rtbisect.model.campaign import Judgement, Level, Threshold
 from rtbisect.model.mail import INTERNAL
 from rtbisect.model.result import ENDS
 from rtbisect.report.averages import metric_name, middle, spread, unit_of
+from rtbisect.report.commit_view import commit_view
 from rtbisect.report.headline_figure import effect_text, test_name
+from rtbisect.report.mail_values import banner, cost
 from rtbisect.report.own import mailable
-from rtbisect.report.template_values import banner, commit_view, cost
 from rtbisect.report.text import Column, ascii_line, grouped, header_text, many, short
 from rtbisect.report.wording import said
 

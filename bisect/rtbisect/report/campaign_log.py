@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect.report.averages import metric_name
 from rtbisect.report.headline_figure import boots_by
+from rtbisect.report.mail_values import cost
 from rtbisect.report.posterior import probability, rows
-from rtbisect.report.template_values import cost
 from rtbisect.report.text import ascii_line, foreign, wrap
 from rtbisect.report.wording import said
 

@@ -14,20 +14,21 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
-from rtbisect.model.campaign import Outcome, Sought
+from rtbisect.model.campaign import Cause, Outcome, Sought
 from rtbisect.model.command import NO_KERNEL
 from rtbisect.model.report import Report, ReportInput, ReportState
 from rtbisect.report.bisect_log import bisect_log_of
 from rtbisect.report.campaign_log import log_text
 from rtbisect.report.input_file import INPUT, input_json
 from rtbisect.report.kcidb import kcidb_json
-from rtbisect.report.lint.form import MAX_BYTES, MAX_LINES
+from rtbisect.report.letter import Bot, Public, letter
+from rtbisect.report.lint.form import MAX_BYTES
+from rtbisect.report.mail_values import Detail, mail_values
 from rtbisect.report.message import Envelope, guard, message, own_id, subject
 from rtbisect.report.own import check_mailable
 from rtbisect.report.pictures import draw
-from rtbisect.report.policy import better, stands_still
-from rtbisect.report.reproduce import Published, lines_of, own_boots, recipe, recipe_of_command
-from rtbisect.report.template_values import Bot, Detail, context
+from rtbisect.report.policy import stands_still
+from rtbisect.report.reproduce import lines_of, recipe_of_command
 from rtbisect.report.text import ascii_line, short, wrap
 from rtbisect.report.wording import voice_of_report, words_of
 from rtbisect.store.artefacts import write_whole
@@ -38,26 +39,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.model.finding import Finding
-    from rtbisect.model.mail import Recipients
 
+#: The body of a mail of ours: what people read is one screen.
+MOST_LINES = 60
 #: What is taken back, step by step.
 _LESS: tuple[dict[str, Any], ...] = (
-    {"log": False},
-    {"facts": False},
-    {"notes": False},
-    {"origins": 3, "candidates": 3},
-    {"reasons": 2, "console": 12},
-    {
-        "shown": False,
-        "alone": False,
-        "shape": False,
-        "origins": 2,
-        "candidates": 2,
-        "reasons": 1,
-        "console": 8,
-    },
+    {"origins": 2, "candidates": 5},
+    {"console": 6, "ends": 8},
+    {"proof": 2, "reasons": 2},
+    {"console": 4, "origins": 1, "candidates": 3},
+    {"ends": 5, "origins": 0, "reasons": 1, "proof": 1},
     # Of the longest ones.
-    {"console": 4, "title": False, "rows": 4, "factors": 8},
+    {"alone": False},
+    {"paragraph": 250, "line": 120, "console": 3, "ends": 3},
 )
 #: From everything down to what must be said; the first that fits is taken.
 DETAILS = tuple(accumulate(_LESS, lambda detail, less: replace(detail, **less), initial=Detail()))
@@ -84,32 +78,6 @@ class ReportSettings:
     kcidb: tuple[str, Path] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Public:
-    """A mail to other people beside the report that it is of."""
-
-    recipients: Recipients
-    #: Who has read the mail and answers for it: `Name <user@host>`.
-    approver: str
-    #: ISO 8601.
-    date: str
-    #: The address where its data are published, with a slash at its end; "" for nowhere. So
-    #: below it what this program is installed from.
-    evidence: str = ""
-    program: str = ""
-    #: Whom it hurts, a sentence: only with it, and the kernel as the cause, the mail is a
-    #: [REGRESSION].
-    use_case: str = ""
-    #: The mainline commit for regzbot, "" for none, and the title of the regression there.
-    introduced: str = ""
-    title: str = ""
-    #: Pages for regzbot: threads with a fix that it has to watch, and what else belongs to it.
-    monitored: tuple[str, ...] = ()
-    linked: tuple[str, ...] = ()
-    #: Replies may ask for tests.
-    commands: bool = False
-
-
 class Templates:
     """The templates of a folder; with `markup` all that is printed is escaped."""
 
@@ -125,6 +93,7 @@ class Templates:
         )
         self._environment.filters["prose"] = wrap
         self._environment.filters["bullet"] = _bullet
+        self._environment.filters["field"] = _field
 
     def rendered(self, template: str, values: Mapping[str, Any]) -> str:
         """A template with its values; ConfigError where it is missing, or asks for others."""
@@ -139,6 +108,10 @@ class Templates:
 
 def _bullet(text: str) -> str:
     return wrap(text, first="- ", rest="  ")
+
+
+def _field(text: str, label: str) -> str:
+    return wrap(text, first=f"  {label:<11}", rest=" " * 13)
 
 
 class DraftMailer:
@@ -158,7 +131,7 @@ class DraftMailer:
         report = replace(report, message_id=own_id(report.message_id, self.bot))
         folder = folder_of(self.settings.out_dir, report.campaign)
         log = bisect_log_of(report)
-        body = self.body(report, log)
+        body = self.body(report)
         headers = Envelope(
             bot=self.bot,
             to=(report.operator or self.settings.operator,),
@@ -194,33 +167,26 @@ class DraftMailer:
             parent=public.recipients.parent,
             marks=(*marks(report), ("Reviewed-By", public.approver)),
         )
-        return message(headers, self.body(report, bisect_log_of(report), public))
+        return message(headers, self.body(report, public))
 
     def notice(self, template: str, headers: Envelope, values: Mapping[str, Any]) -> str:
         """A mail that accuses nobody, from its template and what that prints."""
         body = self.pages.rendered(template, dict(values) | {"bot": self.bot})
         return message(headers, guard(body, commands=True))
 
-    def body(self, report: ReportInput, log: str, public: Public | None = None) -> str:
-        """The text of the mail, shortened until it has MAX_LINES and MAX_BYTES."""
+    def body(self, report: ReportInput, public: Public | None = None) -> str:
+        """The text of the mail, shortened until it has MOST_LINES and MAX_BYTES."""
         text = ""
         for detail in DETAILS:
-            text = self.rendered(report, log, detail, public)
-            if text.count("\n") <= MAX_LINES and len(text) <= MAX_BYTES:
+            text = self.rendered(report, detail, public)
+            if text.count("\n") <= MOST_LINES and len(text) <= MAX_BYTES:
                 break
         return text
 
-    def rendered(
-        self, report: ReportInput, log: str, detail: Detail, public: Public | None = None
-    ) -> str:
+    def rendered(self, report: ReportInput, detail: Detail, public: Public | None = None) -> str:
         """The text of the mail with so much detail."""
-        published = Published(public.program, public.evidence) if public else Published()
-        # Data of a draft are in the operator's own store.
-        alone = own_boots(report) if public is None and detail.alone else ()
-        values = context(report, self.bot, log, detail) | {
-            "public": public,
-            "reproduce": lines_of((*recipe(report, published), *alone)),
-        }
+        written = letter(report, self.bot, public)
+        values = mail_values(report, self.bot, written, detail, public)
         return guard(
             self.pages.rendered(template_name(report), values), commands=public is not None
         )
@@ -288,16 +254,11 @@ def marks(report: ReportInput) -> tuple[tuple[str, str], ...]:
 
 
 def template_name(report: ReportInput) -> str:
-    """One template for each kind of answer."""
+    """About one commit, or for the operator alone."""
     result = report.result
-    if result.outcome is Outcome.NO_REGRESSION:
-        return "improvement.txt.j2" if better(report) else "no_regression.txt.j2"
-    if result.outcome is Outcome.CULPRIT and report.culprit is not None:
-        words = words_of(report)
-        templates = words.still_templates if stands_still(report) else words.templates
-        if result.cause in templates:
-            return templates[result.cause]
-    return "inconclusive.txt.j2"
+    named = result.outcome is Outcome.CULPRIT and report.culprit is not None
+    told = named and result.cause in (Cause.KERNEL, Cause.WORKLOAD_DEPENDENT)
+    return "mail.txt.j2" if told else "operator.txt.j2"
 
 
 def keep(path: Path, text: str, mode: int = 0o600) -> None:

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.mail import INTERNAL
-from rtbisect.report.headline_figure import claim
+from rtbisect.report.opening import symptom
 from rtbisect.report.own import mailable
 from rtbisect.report.policy import better
 from rtbisect.report.text import ascii_line, header_text, short
-from rtbisect.report.wording import words_of
+from rtbisect.report.wording import said, words_of
 
 if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
-    from rtbisect.report.template_values import Bot
+    from rtbisect.report.letter import Bot
 
 
 class _SingleSpaceFolding(EmailPolicy):
@@ -127,13 +127,18 @@ def subject(report: ReportInput, *, marked: bool = True) -> str:
         answered = f"{answer} in {short(report.older)}..{short(report.newer)}"
         metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
         return header_text(f"{INTERNAL} {answered}: {metric}")
-    headline = claim(report)
-    symptom = headline.symptom if headline else str(result.metric or "not measured")
+    seen = seen_as(report)
     words, mark = words_of(report), f"{INTERNAL} "
     if mailable(report):
         mark = words.hurting_mark if result.cause == "kernel" and marked else words.mark
-    room = 130 - len(mark) - len(symptom)
-    return header_text(f"{mark}{header_text(report.culprit.subject, room)}: {symptom}", 140)
+    room = 130 - len(mark) - len(seen)
+    return header_text(f"{mark}{header_text(report.culprit.subject, room)}: {seen}", 140)
+
+
+def seen_as(report: ReportInput) -> str:
+    """The symptom in a few words."""
+    found = symptom(report)
+    return said(report, found, 60) if found else str(report.result.metric or "not measured")
 
 
 def guard(body: str, *, commands: bool = False) -> str:

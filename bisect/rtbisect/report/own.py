@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Cause, Outcome, Sought
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.mail import CpuLists, Obstacle
+from rtbisect.model.kinds.mail import CpuLists, Obstacle, Overclaims
+from rtbisect.model.kinds.report import Concerns, Footers, Shows, Sure, Untested
 from rtbisect.report.headline_figure import headline
 from rtbisect.report.policy import stands_still
+from rtbisect.report.sections import is_kernels
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rtbisect.model.report import ReportInput
     from rtbisect.model.result import Gate, Result
@@ -74,6 +76,40 @@ def _obstacle_of_answer(report: ReportInput) -> Obstacle | None:
     if report.sought is Sought.REPAIR and not stands_still(report):
         return Obstacle.REPAIR
     return None if report.result.cause in _ACTIONABLE else Obstacle.CAUSE
+
+
+#: What a mail may say of a thing, and that the thing was not tested: never both.
+_KNOWN = {
+    Untested.REVERT: (Sure.REVERT_HELPS, Sure.REVERT_SHORT, Sure.REVERT_NOT, Sure.REVERT_OPEN),
+    Untested.LAYOUT: (Shows.LAYOUT, Shows.LAYOUT_NOT, Concerns.KERNEL),
+    Untested.WORKLOAD: (Concerns.KERNEL, Concerns.WITH_AND_WITHOUT, Concerns.ONLY_BESIDE),
+    Untested.SAME_KERNEL: (Shows.SAME_KERNEL,),
+    Untested.WHAT_IT_REPAIRS: (Concerns.REPAIRS, Concerns.REPAIRED),
+}
+
+
+def overclaims(report: ReportInput, said: Sequence[Finding]) -> Iterator[Finding]:
+    """What of a mail its boots do not bear out; `said` is all that it claims."""
+    flat = [each for finding in said for each in _flat(finding)]
+    kinds = {each.kind: each for each in flat}
+    if Concerns.KERNEL in kinds and not is_kernels(report):
+        yield Finding.of(Overclaims.KERNEL)
+    if Footers.TAGS in kinds and report.result.cause is not Cause.KERNEL:
+        yield Finding.of(Overclaims.TAGS)
+    for untested, known in _KNOWN.items():
+        for each in known:
+            if untested in kinds and each in kinds:
+                parts = {"known": kinds[each], "untested": kinds[untested]}
+                yield Finding.of(Overclaims.BOTH, **parts)
+
+
+def _flat(finding: Finding) -> Iterator[Finding]:
+    """A finding and those in it."""
+    yield finding
+    for value in finding.data.values():
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Finding):
+                yield from _flat(part)
 
 
 _CPU_LIST = re.compile(r"[0-9][0-9,-]*")

@@ -10,19 +10,20 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.gates.boot_gates import against
-from rtbisect.report import page_machine, page_tables
+from rtbisect.report import page_machine, page_tables, sections
 from rtbisect.report.averages import limit_of, middle_word, of_boots
 from rtbisect.report.bisect_log import bisect_log_of
 from rtbisect.report.draft import Templates
 from rtbisect.report.headline_figure import headline
+from rtbisect.report.letter import opening_of
 from rtbisect.report.own import held_back
-from rtbisect.report.page_findings import not_tested, opening
-from rtbisect.report.page_pictures import (
-    boots_picture,
+from rtbisect.report.page_history import (
+    earlier_picture,
     history_picture,
     order_picture,
-    side_rows,
+    with_own,
 )
+from rtbisect.report.page_pictures import boots_picture, side_rows
 from rtbisect.report.page_text import figure_name, shown, told
 from rtbisect.report.posterior import probability
 from rtbisect.report.reproduce import Published, in_data, lines_of, recipe
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.model.lab import Run
-    from rtbisect.model.report import ReportInput
+    from rtbisect.model.report import EarlierFigure, ReportInput
 
 PAGE = "index.html"
 
@@ -44,18 +45,29 @@ DRAFT = "report.eml"
 _FILES = (DRAFT, "campaign.log", "bisect.log", "result.json", "posterior.png", "boots.png")
 
 
-def write_page(report: ReportInput, runs: Sequence[Run], folder: Path, templates: Path) -> Path:
+def write_page(
+    report: ReportInput,
+    runs: Sequence[Run],
+    folder: Path,
+    templates: Path,
+    earlier: Sequence[EarlierFigure] = (),
+) -> Path:
     """Write the page into `folder`, where the draft lies; gives its path. `runs` are all boots of
-    the campaign in their order. OSError where the folder cannot be written.
+    the campaign in their order, `earlier` what campaigns before it measured. OSError where the
+    folder cannot be written.
     """
     # The page allows this style and no other.
     style = (templates / "page.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    values = _values(report, runs) | {
-        "style": style,
-        "style_sha256": digest,
-        "files": [name for name in _FILES if (folder / name).is_file()],
-    }
+    values = (
+        _values(report, runs)
+        | _earlier(report, earlier)
+        | {
+            "style": style,
+            "style_sha256": digest,
+            "files": [name for name in _FILES if (folder / name).is_file()],
+        }
+    )
     # Subjects and names are foreign: they are text, not markup.
     text = Templates(templates, markup=True).rendered("page.html.j2", values)
     write_whole(folder / PAGE, text.encode("utf-8", "replace"), mode=0o600)
@@ -82,11 +94,11 @@ def _values(report: ReportInput, runs: Sequence[Run]) -> dict[str, Any]:
         "culprit": short(report.culprit.sha) if report.culprit else "",
         "of_boots": bool(result.metric and of_boots(result.metric)),
         "middle": middle_word(limit_of(report, first[0])) if first else "",
-        "opening": opening(report),
+        "opening": " ".join(told(report, each) for each in opening_of(report)),
         "banner": told(report, held),
         "objections": [(gate.name, told(report, gate.reason)) for gate in against(result.gates)],
         "reasons": [told(report, reason) for reason in result.reasons],
-        "not_tested": [told(report, each) for each in not_tested(report)],
+        "not_tested": [told(report, each) for each in sections.untested(report)],
         "boots_picture": boots_picture(report, sides),
         "history_picture": history_picture(report, runs),
         "order_picture": order_picture(report, runs),
@@ -100,6 +112,14 @@ def _values(report: ReportInput, runs: Sequence[Run]) -> dict[str, Any]:
         "boots": page_machine.boots(report, runs),
         "cpu_columns": [("CPU", "n"), *((head, "n") for head in heads)],
         "cpus": cpus,
+    }
+
+
+def _earlier(report: ReportInput, earlier: Sequence[EarlierFigure]) -> dict[str, Any]:
+    figures = with_own(report, earlier) if earlier else ()
+    return {
+        "earlier_picture": earlier_picture(report, figures),
+        "earlier": page_tables.earlier(report, figures),
     }
 
 

@@ -12,8 +12,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.judge.boots import Boots
-from rtbisect.model.campaign import Sample
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.page import Pictured
 from rtbisect.model.result import CheckName
@@ -25,36 +23,27 @@ from rtbisect.report.averages import (
     limit_of,
     middle_word,
     of_boots,
-    threshold_of,
-    unit_of,
 )
 from rtbisect.report.headline_figure import headline
 from rtbisect.report.page_axis import Axis, axis_of
 from rtbisect.report.page_text import figure_name, floor_of, told, unit_word
-from rtbisect.report.text import many, number, short, unit_text
-from rtbisect.report.wording import words_of
+from rtbisect.report.text import many, number, unit_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rtbisect.model.campaign import Judgement, MetricKey
-    from rtbisect.model.lab import Run
+    from rtbisect.model.campaign import Judgement, MetricKey, Sample
     from rtbisect.model.report import ReportInput
 
 #: Of a picture of rows: a row with its label, and the line of the axis below.
 _ROW, _AXIS = 66, 44
-#: Of a picture with the figure upward: all of it, above the plot, and below it.
-_HEIGHT, _ABOVE, _BELOW = 260, 12, 46
-#: From left to right, in percent; beside the labels of an upward axis.
-_LEFT, _RIGHT = 2.0, 98.0
-_BESIDE = 15.0
+#: From left to right, in percent.
+_LEFT, RIGHT = 2.0, 98.0
 #: Dots that would cover each other lie above and below, then beside each other.
 _SHIFTS = (0, -8, 8, -16, 16)
 _CLOSE, _ASIDE = 2.2, 1.8
-#: Of boots of one revision in the history, in percent.
-_ASIDES = (0.0, -0.8, 0.8)
 #: Nearer to the edge of the picture than this a label begins or ends at its place.
-_EDGE = 8.0
+EDGE = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +57,9 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """From place to place; `kind` says how it is drawn: `middle`, `grid` or `mark`."""
+    """From place to place; `kind` says how it is drawn: `middle`, `span`, `grid` or
+    `mark`.
+    """
 
     x1: float
     y1: float
@@ -140,7 +131,7 @@ _CHECKED = {
 def boots_picture(report: ReportInput, rows: Sequence[SideRow]) -> Picture | None:
     """Each boot of the kernels that are compared, a row a kernel; None where none was measured."""
     opening = headline(report)
-    values = [value for row in rows for value in _finite(row.sample.values)]
+    values = [value for row in rows for value in finite(row.sample.values)]
     if opening is None or not values:
         return None
     judged = opening[0]
@@ -150,7 +141,7 @@ def boots_picture(report: ReportInput, rows: Sequence[SideRow]) -> Picture | Non
     grid, lines, labels = [], [], []
     for number_of, row in enumerate(rows):
         top = number_of * _ROW
-        numbers = _finite(row.sample.values)
+        numbers = finite(row.sample.values)
         dots += _row_dots(axis, numbers, top + 42, row.kernel)
         label = f"{row.name}: {boots_with(judged.key, row.sample)}"
         if not has_share(judged.key, row.sample):
@@ -162,10 +153,10 @@ def boots_picture(report: ReportInput, rows: Sequence[SideRow]) -> Picture | Non
                 lines.append(Line(at, top + 22, at, top + 62, "middle"))
         labels.append(Label(0, top + 14, label))
     bottom = len(rows) * _ROW + 4
-    for tick in _ticks(axis, judged.key):
+    for tick in ticks_of(axis, judged.key):
         at = _across(axis.place(tick))
         grid.append(Line(at, 0, at, bottom, "grid"))
-        labels.append(Label(at, bottom + 15, number(tick), _anchor(at)))
+        labels.append(Label(at, bottom + 15, number(tick), anchor(at)))
     name = figure_name(report, judged.key, judged.figure)
     scale = ", logarithmic" if axis.log else ""
     labels.append(Label(50, bottom + 34, f"{unit_word(unit)}{scale}", "middle"))
@@ -213,161 +204,21 @@ def _row_dots(axis: Axis, values: Sequence[float], y: float, kernel: str) -> Ite
         yield Dot(round(at + toward * aside * _ASIDE, 2), y + _SHIFTS[step], kernel)
 
 
-def history_picture(report: ReportInput, runs: Sequence[Run]) -> Picture | None:
-    """The figure of each boot by the place of its revision in the range, of a figure of boots the
-    share of each revision; None where fewer than three revisions of it tell the figure.
-    """
-    key, order = report.result.metric, {report.older: 0}
-    order |= {commit.sha: n for n, commit in enumerate(report.graph.commits, 1)}
-    by_place: dict[int, list[float]] = {}
-    kernels = {}
-    for run, value in _boots(report, runs):
-        if run.revision in order:
-            by_place.setdefault(order[run.revision], []).append(value)
-            kernels[order[run.revision]] = _kernel(report, run)
-    if key is None or len(by_place) < 3:
-        return None
-    middles = {n: centre(Sample(tuple(v)), threshold_of(report, key)) for n, v in by_place.items()}
-    shares = of_boots(key)
-    dotted = {place: [value] for place, value in middles.items()} if shares else by_place
-    everything = [value for values in by_place.values() for value in values]
-    plot = _Plot(report, everything, (0, len(report.graph)))
-    dots = [
-        plot.dot(place, value, kernels[place], _ASIDES[n % len(_ASIDES)])
-        for place, values in dotted.items()
-        for n, value in enumerate(values)
-    ]
-    lines = [] if shares else [plot.middle(place, value) for place, value in middles.items()]
-    ends = words_of(report).ends
-    labels = [
-        plot.below(0, f"{ends[0]} end"),
-        plot.below(len(report.graph), f"{ends[1]} end"),
-    ]
-    culprit = order.get(report.result.culprit or "")
-    if culprit:
-        at = plot.across(culprit)
-        lines.append(Line(at, _ABOVE, at, _HEIGHT - _BELOW, "mark"))
-        # Where the label of an end has no room beside it the end is known anyway.
-        labels = [each for each in labels if abs(each.x - at) > 24]
-        labels.append(plot.below(culprit, short(report.result.culprit or "")))
-    found = plot.found(Pictured.HISTORY, revisions=len(by_place))
-    return plot.drawn("history", found, dots, lines, labels)
-
-
-def order_picture(report: ReportInput, runs: Sequence[Run]) -> Picture | None:
-    """The figure of each boot in the order of the campaign, which shows a machine that drifts; None
-    where fewer than three boots tell it.
-    """
-    boots = _boots(report, runs)
-    if len(boots) < 3:
-        return None
-    plot = _Plot(report, [value for _, value in boots], (1, len(boots)))
-    dots = [plot.dot(n, value, _kernel(report, run)) for n, (run, value) in enumerate(boots, 1)]
-    labels = [plot.below(1, "first boot"), plot.below(len(boots), f"boot {len(boots)}")]
-    return plot.drawn("order", plot.found(Pictured.ORDER), dots, [], labels)
-
-
-class _Plot:
-    """A picture with the figure upward."""
-
-    def __init__(self, report: ReportInput, values: Sequence[float], ends: tuple[int, int]) -> None:
-        self._report, self._values, self._ends = report, values, ends
-        key = report.result.metric
-        limit = threshold_of(report, key) if key else None
-        self._unit = unit_of(report, key) if key else ""
-        self._axis = axis_of(values, floor_of(limit))
-        self._ticks = _ticks(self._axis, key)
-
-    def across(self, place: float) -> float:
-        first, last = self._ends
-        return round(_BESIDE + (_RIGHT - _BESIDE) * (place - first) / max(1, last - first), 2)
-
-    def dot(self, place: float, value: float, kernel: str, aside: float = 0.0) -> Dot:
-        return Dot(round(self.across(place) + aside, 2), self._up(value), kernel)
-
-    def middle(self, place: float, value: float) -> Line:
-        at, y = self.across(place), self._up(value)
-        return Line(round(at - 1.5, 2), y, round(at + 1.5, 2), y, "middle")
-
-    def below(self, place: float, text: str) -> Label:
-        """A label below the plot."""
-        at = self.across(place)
-        return Label(at, _HEIGHT - _BELOW + 20, text, _anchor(at, left=_BESIDE + _EDGE))
-
-    def found(self, kind: Pictured, **more: int) -> Finding:
-        key = self._report.result.metric
-        return Finding.of(
-            kind,
-            metric=figure_name(self._report, key) if key else "",
-            boots=len(self._values),
-            low=min(self._values),
-            high=max(self._values),
-            unit=unit_text(self._unit),
-            **more,
-        )
-
-    def drawn(
-        self,
-        name: str,
-        found: Finding,
-        dots: Sequence[Dot],
-        lines: Sequence[Line],
-        labels: Sequence[Label],
-    ) -> Picture:
-        grid, marks = [], []
-        for tick in self._ticks:
-            y = self._up(tick)
-            grid.append(Line(_BESIDE, y, 100, y, "grid"))
-            marks.append(Label(_BESIDE - 2, y + 4, number(tick), "end"))
-        scale = ", logarithmic" if self._axis.log else ""
-        marks.append(Label(0, _HEIGHT - 4, f"{unit_word(self._unit)}{scale}"))
-        return Picture(
-            name=name,
-            description=told(self._report, found),
-            height=_HEIGHT,
-            grid=tuple(grid),
-            dots=tuple(dots),
-            lines=tuple(lines),
-            labels=(*marks, *labels),
-        )
-
-    def _up(self, value: float) -> float:
-        height = _HEIGHT - _ABOVE - _BELOW
-        return round(_ABOVE + height * (1 - self._axis.place(value)), 1)
-
-
-def _boots(report: ReportInput, runs: Sequence[Run]) -> list[tuple[Run, float]]:
-    """Those that tell the searched figure, with it."""
-    key = report.result.metric
-    if key is None:
-        return []
-    told = ((run, seen.value) for run in runs for seen in Boots((run,)).figure(key))
-    return [(run, value) for run, value in told if math.isfinite(value)]
-
-
-def _kernel(report: ReportInput, run: Run) -> str:
-    """Whether the search says of its kernel in the end that it has the change."""
-    for each in report.result.tested:
-        if each.sha == run.revision:
-            return "with" if each.probability_bad >= 0.5 else "without"
-    return "other"
-
-
-def _ticks(axis: Axis, key: MetricKey | None) -> tuple[float, ...]:
+def ticks_of(axis: Axis, key: MetricKey | None) -> tuple[float, ...]:
     """Of a figure of boots nothing and all; there is nothing between for a boot."""
     ticks = axis.ticks()
     return tuple(each for each in ticks if each in (0.0, 1.0)) if key and of_boots(key) else ticks
 
 
-def _finite(values: Sequence[float]) -> list[float]:
+def finite(values: Sequence[float]) -> list[float]:
     return [value for value in values if math.isfinite(value)]
 
 
 def _across(place: float) -> float:
-    return round(_LEFT + (_RIGHT - _LEFT) * place, 2)
+    return round(_LEFT + (RIGHT - _LEFT) * place, 2)
 
 
-def _anchor(at: float, left: float = _EDGE) -> str:
+def anchor(at: float, left: float = EDGE) -> str:
     if at < left:
         return "start"
-    return "end" if at > 100 - _EDGE else "middle"
+    return "end" if at > 100 - EDGE else "middle"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.model.campaign import Judgement, Sample, Threshold
-    from rtbisect.model.report import CommitText, ReportInput
+    from rtbisect.model.report import CommitText, EarlierFigure, ReportInput
     from rtbisect.report.page_pictures import SideRow
 
 Rows: TypeAlias = tuple[tuple[str, ...], ...]
@@ -219,6 +219,25 @@ def repaired(report: ReportInput) -> Rows:
         )
         rows.append(row((each.campaign, figure_name(report, each.metric, each.figure), *sides)))
     return tuple(rows)
+
+
+def earlier(report: ReportInput, figures: Sequence[EarlierFigure]) -> Rows:
+    """Campaign, its day, revision, middle, range, boots."""
+    key = report.result.metric
+    limit = threshold_of(report, key) if key else None
+    return tuple(
+        row(
+            (
+                each.campaign,
+                each.date[:10],
+                short(each.revision),
+                number(centre(each.sample, limit), limit.unit if limit else ""),
+                _range(each.sample),
+                str(each.sample.n),
+            )
+        )
+        for each in figures
+    )
 
 
 def _least(limit: Threshold) -> str:

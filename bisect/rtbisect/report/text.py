@@ -135,19 +135,21 @@ class Column:
     right: bool = False
     #: It is left out where there is no room for it.
     spare: bool = False
+    #: Stands over the title.
+    over: str = ""
 
 
 def table(
     columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int = TABLE
 ) -> tuple[str, ...]:
-    """Lines of a fixed-width table: title, rule, rows, indented by two.
+    """Lines of a fixed-width table: titles, what stands over them, rule, rows, indented by two.
 
     Where it would be wider than `width` spare columns are left out, then the widest left column
     is cut; numbers, which stand in right columns, are not.
     """
     cells = [[foreign(cell, width) for cell in row] for row in rows]
     widths = [
-        max(len(column.title), *(len(row[i]) for row in cells), 0)
+        max(len(column.title), len(column.over), *(len(row[i]) for row in cells), 0)
         for i, column in enumerate(columns)
     ]
     if sum(widths) + 2 * len(columns) > width and any(column.spare for column in columns):
@@ -163,6 +165,8 @@ def table(
             break
         widths[widest] -= 1
     lines = [[column.title for column in columns], ["-" * size for size in widths], *cells]
+    if any(column.over for column in columns):
+        lines.insert(0, [column.over for column in columns])
     return tuple(_row(columns, widths, line, width) for line in lines)
 
 

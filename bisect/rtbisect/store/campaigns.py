@@ -263,6 +263,24 @@ class CampaignStore:
         rows = self.database.fetch(query.limit(1))
         return (rows[0]["id"], rows[0]["report_state"]) if rows else None
 
+    def same_before(self, identity: str, key: str, most: int) -> tuple[str, ...]:
+        """Campaigns before this one that have ended and whose step of this key recorded the same;
+        the last ones, `most` of them.
+        """
+        mine, other = db.step.alias(), db.step.alias()
+        before = "campaign.rowid < (SELECT c.rowid FROM campaign c WHERE c.id = :identity)"
+        same = sa.and_(
+            mine.c.campaign == identity,
+            mine.c.key == key,
+            other.c.campaign == db.campaign.c.id,
+            other.c.key == key,
+            other.c.value == mine.c.value,
+            db.campaign.c.state == CampaignState.DONE,
+            sa.text(before).bindparams(identity=identity),
+        )
+        query = sa.select(db.campaign.c.id).where(same).order_by(sa.text("campaign.rowid DESC"))
+        return tuple(self.database.values(query.limit(most)))[::-1]
+
     def readable(self, names: Sequence[str]) -> Iterator[CampaignRecord]:
         """These campaigns but those that another version made."""
         for name in names:

@@ -19,6 +19,7 @@ from rtbisect.model.kinds.mail import (
     NoText,
     Obstacle,
     Outcomes,
+    Overclaims,
     Refusal,
     Replied,
     Thread,
@@ -103,6 +104,12 @@ _REPORTS: Mapping[str, Words] = {
     Obstacle.NO_CULPRIT: _INTERNAL,
     Obstacle.REPAIR: _INTERNAL,
     Obstacle.CAUSE: _INTERNAL,
+    Overclaims.KERNEL: (
+        "says that the kernel itself does it, which takes the workload on and off, a revert and"
+        " another code layout"
+    ),
+    Overclaims.TAGS: "offers tags for a fix of what it does not call a regression of the kernel",
+    Overclaims.BOTH: "says what was measured ({known}), and that it was not tested ({untested})",
     CpuLists.OTHER_MACHINE: lambda data: (
         "isolated {isolated} and housekeeping {housekeeping} are not the CPUs of"
         f" {{sockets}} x {{cores}} x {{threads}} with SMT {'on' if data['smt'] else 'off'}"

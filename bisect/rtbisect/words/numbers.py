@@ -3,6 +3,30 @@
 
 from __future__ import annotations
 
+import math
+
+
+def figure(value: float, sign: str = "", *, whole: bool = False) -> str:
+    """Three significant digits: 6.00, 59.8, 0.795; `whole` gives whole numbers below a million as
+    they are; `sign` as in a format.
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if value == 0 or (whole and value == int(value) and abs(value) < 1e6):
+        return f"{value:{sign}.0f}" if value else "0"
+    if 1e-3 <= abs(value) < 1e6:
+        places = max(0, 2 - math.floor(math.log10(abs(value))))
+        return f"{value:{sign}.{places}f}"
+    return f"{value:{sign}.3g}"
+
+
+def unit(name: str, before: str = " ") -> str:
+    """A unit behind a number: ` ms`, `/s`; nothing where it says nothing."""
+    if name in ("", "1", "ratio", "count", "none"):
+        return ""
+    rate = {"per_s": "/s"}.get(name, name.removeprefix("1"))
+    return rate if rate.startswith("/") else f"{before}{name}"
+
 
 def digits(value: float, sign: str = "") -> str:
     """A figure for a sentence: three digits, and never an exponent for a large one; `sign` as in a

@@ -98,6 +98,7 @@ SENTENCES: Mapping[str, Words] = {
     Reasons.OBJECTION: "{gate}: {why}",
     Reasons.MISASKED: "{message}",
     Joined.AND: "{findings:; }",
+    Joined.SENTENCE: "{findings:sentence}",
     Work.BUILDING: lambda data: f"build {_label(data)}",
     Work.BUILT: lambda data: (
         f"built {_label(data)} ({{wall_s:.0f}} s), kernel signature {{signature:.12}}"

@@ -21,9 +21,9 @@ def _boot(data: Mapping[str, Value]) -> str:
 
 
 SENTENCES: Mapping[str, Words] = {
-    Recipe.DATA: "all figures, the kernels' configuration, and the scripts used below",
+    Recipe.DATA: "all figures, logs, configuration and scripts, with SHA256SUMS",
     Recipe.IN_DATA: "in the data of {campaign}:",
-    Recipe.PROGRAM: "the program that makes figures of a console (Python 3.11 or newer)",
+    Recipe.PROGRAM: "the program rtbisect, for Python 3.11 or newer",
     Recipe.BUILD: "parent and commit with that configuration; shows its make lines",
     Recipe.MEASURE: "on your machine, booted into each of these kernels",
     Recipe.MEASURE_OFTEN: (

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rtbisect.model.finding import Kept
-from rtbisect.words import boot, judge, mail, page, pipeline, recipe, search
+from rtbisect.words import boot, judge, mail, page, pipeline, recipe, report, search
 
 if TYPE_CHECKING:
     from rtbisect.words.template import Words
@@ -20,6 +20,7 @@ _TABLES: tuple[Mapping[str, Words], ...] = (
     boot.SENTENCES,
     mail.SENTENCES,
     recipe.SENTENCES,
+    report.SENTENCES,
     page.SENTENCES,
 )
 _SENTENCES: Mapping[str, Words] = {

@@ -2,13 +2,15 @@
 """A finding as a sentence.
 
 Words are format strings of the data of their kind, with Python's formats and some more:
-`{effect}` of a finding is its own sentence, `{names}` of several stands with commas between them,
-`{value:digits}` has three digits and never an exponent for a large number (`+digits` with its
-sign), `{unit:unit}` is the unit behind a number, `{count:many boot}` is `1 boot` or `2 boots`,
-`{wall_s:duration}` a time, `{share:percent}` a share, `{voice.run}` a word of the voice, and
-`{builds:built}` is `12 builds, ` where that tells builds. Of several, `{names:first 4}` are the
-first four, and `{names:; }` stand with `; ` between them; `{line:quoted}` stands in quotes. Texts
-may be foreign: what of them is not printable is told as `?`.
+`{effect}` of a finding is its own sentence (`{change:begin}` at the begin of one), `{names}` of
+several stands with commas between them, `{value:figure}` has three significant digits (6.00),
+`{value:digits}` as many at most and never an exponent for a large number (`+digits`, `+figure` with
+the sign), `{unit:unit}` is the unit behind a number and `{unit:comma}` behind a name,
+`{count:many boot}` is `1 boot` or `2 boots`, `{wall_s:duration}` a time, `{share:percent}` a share,
+`{voice.run}` a word of the voice, and `{builds:built}` is `12 builds, ` where that tells builds. Of
+several, `{names:first 4}` are the first four, `{names:; }` stand with `; ` between them, and
+`{names:sentence}` so with a full stop; `{line:quoted}` stands in quotes. Texts may be foreign: what
+of them is not printable is told as `?`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any
 
 from rtbisect.model.finding import Finding
 from rtbisect.words import sentences
-from rtbisect.words.numbers import digits, duration
+from rtbisect.words.numbers import digits, duration, figure, unit
 from rtbisect.words.voice import PLAIN, Voice
 
 
@@ -84,11 +86,13 @@ class _Formatter(string.Formatter):
             value = _printable(value)
         kind, _, rest = format_spec.partition(" ")
         if isinstance(value, Finding):
-            return self.told(value)
+            value = self.told(value)
+            return _begun(value) if format_spec == "begin" else value
         if isinstance(value, tuple):
             parts = value[: int(rest)] if kind == "first" else value
-            between = format_spec if kind == ";" else ", "
-            return between.join(self.format_field(each, "") for each in parts)
+            between = "; " if kind in (";", "sentence") else ", "
+            told = between.join(self.format_field(each, "") for each in parts)
+            return f"{_begun(told)}." if kind == "sentence" else told
         if kind == "many":
             return f"{value} {rest}" if value == 1 else f"{value} {rest}s"
         if kind == "built":
@@ -98,12 +102,22 @@ class _Formatter(string.Formatter):
         return str(format(value, format_spec))
 
 
+def _begun(text: str) -> str:
+    """As a sentence begins, but for a name of the code, which stays as it is."""
+    first = text.split(" ", 1)[0]
+    return text[:1].upper() + text[1:] if first.isalpha() else text
+
+
 def _printable(text: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
 _FORMS: Mapping[str, Callable[[Any], str]] = {
-    "unit": lambda unit: "" if unit in ("", "1") else unit if unit[0] == "/" else f" {unit}",
+    "unit": unit,
+    #: Behind the name of a figure.
+    "comma": lambda name: unit(name, ", "),
+    "figure": figure,
+    "+figure": lambda value: figure(value, "+"),
     "digits": digits,
     "+digits": lambda value: digits(value, "+"),
     "duration": duration,

@@ -16,8 +16,10 @@ from helpers.report_epoll import GATES, epoll
 from helpers.report_parts import BOARD
 from rtbisect.model.campaign import Sought
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.mail import Refusal
+from rtbisect.model.kinds.mail import Obstacle, Refusal
+from rtbisect.model.kinds.report import Concerns
 from rtbisect.model.result import Gate, GateStatus
+from rtbisect.report.letter import letter
 from rtbisect.report.lint.rules import lint
 
 pytestmark = needs_tools
@@ -50,7 +52,7 @@ def test_a_report_of_the_kernel_goes_to_who_has_to_know(world):
     sent = mails(world)
     assert sent["Message-ID"] == "<bisect-1.0123@lab.example.org>"
     assert sent["Subject"].startswith("[REGRESSION] rcu: Delay the first scan")
-    assert "Ada Admin <ada@lab.example.org> has read it" in " ".join(sent.get_content().split())
+    assert "Ada Admin <ada@lab.example.org> answers for it" in " ".join(sent.get_content().split())
     # Nothing of it goes twice.
     assert world("mail", "send", "--site", str(world.site))[1]["mails"] == []
     assert world("report", "approve", name, "--by", WHO)[0] == 2
@@ -130,9 +132,9 @@ def test_by_smtp(world):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"device": replace(BOARD, emulated=True)}, "Emulator data"),
-        ({"synthetic_workload": True}, "Synthetic workload"),
-        ({"sought": Sought.REPAIR}, "Internal"),
+        ({"device": replace(BOARD, emulated=True)}, words(Finding.of(Obstacle.EMULATED))),
+        ({"synthetic_workload": True}, words(Finding.of(Obstacle.SYNTHETIC))),
+        ({"sought": Sought.REPAIR}, words(Finding.of(Obstacle.REPAIR))),
     ],
 )
 def test_no_person_can_approve_what_is_for_the_operator(world, changes, said):
@@ -181,13 +183,13 @@ def test_only_those_approve_whom_the_site_names(world):
 
 
 EDITS = [
-    (b"Seen on one type", b"We sign it: Seen on one type", None),
+    (b"  machine  ", b"  We sign it", None),
     (b"To: ", b"To: victim@example.org, ", words(Finding.of(Refusal.NOT_PROPOSED))),
     (b"To: ", b"To: stranger@elsewhere.example.com, ", words(Finding.of(Refusal.DENIED))),
     (b"Message-ID: <", b"Message-ID: <x", "findings"),
-    (b"compiler     gcc", b"made by      cc", "findings: compiler"),
-    (b"\n\nSince", b"\n\nPlease revert this.\n\nSince", "findings: asks-revert"),
-    (b"\n\nSince", b"\n\n" + b"Long and longer lines " * 9 + b"\n\nSince", "findings: width"),
+    (b"gcc", b"cc", "findings: compiler"),
+    (b"\n\nsync", b"\n\nPlease revert this.\n\nsync", "findings: asks-revert"),
+    (b"\n\nsync", b"\n\n" + b"Long and longer lines " * 9 + b"\n\nsync", "findings: width"),
 ]
 
 
@@ -205,6 +207,20 @@ def test_a_mail_may_be_edited_within_the_rules(world, old, new, said):
     else:
         assert (code, said in told["error"]) == (2, True), told
         assert world("mail", "list")[1]["mails"] == []
+
+
+def test_a_mail_that_claims_too_much_is_refused(world, monkeypatch):
+    name = world.campaign(rcu())
+    world("report", "propose", name, "--by", WHO)
+
+    def boastful(report, bot, public=None):
+        kernel = Finding.of(Concerns.KERNEL, workload="clock-reader")
+        return replace(letter(report, bot, public), concerns=(kernel,))
+
+    monkeypatch.setattr("rtbisect.mail.approve.letter", boastful)
+    code, told = world("report", "approve", name, "--by", WHO)
+    assert (code, "findings: overclaim" in told["error"]) == (2, True)
+    assert world("mail", "list")[1]["mails"] == []
 
 
 def test_the_same_is_told_once(world):
@@ -318,7 +334,7 @@ def test_stable_is_asked_to_pick_what_ends_a_hang(world):
     people = {each["address"]: each["header"] for each in made["recipients"]}
     assert people["stable@vger.kernel.org"] == "Cc"
     assert "regressions@lists.linux.dev" not in people
-    assert f"  commit {world.sha}\n" in made["eml"]
+    assert f"mainline commit {world.sha}" in " ".join(made["eml"].split())
     assert "Reported-by" not in made["eml"]
     assert world("report", "approve", name, "--by", WHO)[0] == 0
 

@@ -37,8 +37,8 @@ folder=${2%/bzImage}
 
 
 def section(mail):
-    """The lines below "Reproduce"."""
-    return mail.partition("\nReproduce\n\n")[2].partition("\n\n")[0].splitlines()
+    """The lines below "To reproduce it"."""
+    return mail.partition("\nTo reproduce it:\n")[2].partition("\n\n")[0].splitlines()
 
 
 def archive(files):

@@ -18,7 +18,7 @@ from helpers.report_parts import settings as site
 from rtbisect.model.campaign import Cause, Outcome, Sample
 from rtbisect.model.result import CheckStatus, Gate, GateStatus, Verification
 from rtbisect.report.campaign_log import log_text
-from rtbisect.report.draft import MAX_BYTES, MAX_LINES, DraftMailer, marks
+from rtbisect.report.draft import MAX_BYTES, MOST_LINES, DraftMailer, marks
 from rtbisect.report.message import Envelope, message, subject
 from rtbisect.report.own import mailable
 from rtbisect.report.text import histogram
@@ -111,8 +111,8 @@ def reports(draw):
     )
 
 
-def rendered(report, log_lines):
-    body = MAILER.body(report, "# comment that says nothing\n" * log_lines)
+def rendered(report):
+    body = MAILER.body(report)
     title = subject(report)
     headers = Envelope(
         bot=MAILER.bot,
@@ -126,9 +126,9 @@ def rendered(report, log_lines):
 
 
 @CLOSELY
-@given(reports(), st.integers(0, 60))
-def test_no_word_of_a_tree_gets_out_of_its_place(report, log_lines):
-    title, body, eml = rendered(report, log_lines)
+@given(reports())
+def test_no_word_of_a_tree_gets_out_of_its_place(report):
+    title, body, eml = rendered(report)
     assert eml.isascii()
     assert all(line.isprintable() for line in eml.split("\n"))
     mail = message_from_string(eml, policy=default)
@@ -143,11 +143,11 @@ def test_no_word_of_a_tree_gets_out_of_its_place(report, log_lines):
 
 
 @pytest.mark.words
-@given(reports(), st.integers(0, 60))
-def test_bodies_keep_their_limits(report, log_lines):
-    _, body, _ = rendered(report, log_lines)
+@given(reports())
+def test_bodies_keep_their_limits(report):
+    _, body, _ = rendered(report)
     lines = body.splitlines()
-    assert len(lines) <= MAX_LINES
+    assert len(lines) <= MOST_LINES
     assert len(body) <= MAX_BYTES
     for line in lines:
         assert len(line) <= (120 if line.startswith("  Fixes: ") else 76)
@@ -212,8 +212,8 @@ def test_the_longest_report_fits(failing, case):
         thresholds=tuple(replace(each, title=long[:200]) for each in whole.thresholds),
         command="rtbisect bisect " + "--option value-of-it " * 60,
     )
-    _, body, _ = rendered(report, 40)
-    assert len(body.splitlines()) <= MAX_LINES
+    _, body, _ = rendered(report)
+    assert len(body.splitlines()) <= MOST_LINES
     assert len(body) <= MAX_BYTES
     assert body.isascii()
     assert words(STORY[0]) not in body

@@ -20,7 +20,7 @@ SUITES = {suite.name for suite in base.every()}
 WORDS = {"epoll", "reach", "sampled", "senders", "stall"}
 
 #: RCU is also a part of the kernel, which has these names for it.
-KERNEL = re.compile(r"rcu[_-]nocbs|rcu_read_lock")
+KERNEL = re.compile(r"rcu[_-]nocb\w*|rcu_read_lock")
 
 #: A name alone, or with a window, a figure or an option behind it.
 AS_NAME = re.compile(rf"({'|'.join(sorted(SUITES, key=len, reverse=True))})([-_.@/:]\S*)?")
@@ -40,6 +40,21 @@ NAMED = {
     "lab/windows.py": ({"ipi", "osnoise", "rcu"}, "windows that suites share belong to none"),
     "model/command.py": ({"rcu"}, "frozen"),
     "model/setup.py": ({"rcu"}, "a field that is kept"),
+    "words/metrics.py": (
+        {
+            "epoll",
+            "ipi",
+            "osnoise",
+            "rcu",
+            "rcuscale",
+            "rtla",
+            "sampled",
+            "siteload",
+            "stall",
+            "timerlat",
+        },
+        "plain words for figures; a suite without any is told by its name and title",
+    ),
     "report/lint/content.py": ({"osnoise"}, "foreign text tells of the tracer of that name"),
 }
 

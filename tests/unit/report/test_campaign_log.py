@@ -23,7 +23,7 @@ def test_story_is_numbered_and_ends_with_the_answer():
     assert "  3. Search: 3 revisions tested." in lines
     assert "  outcome     culprit (cause: workload-dependent)" in lines
     assert "  confidence  0.987" in lines
-    assert "  cost        9 builds, 41 boots, 1 skipped, 23 minutes" in lines
+    assert "  cost        9 builds, 41 boots, 1 skipped, 23 min" in lines
     assert text.index("What was asked") < text.index("What happened") < text.index("How it ended")
 
 

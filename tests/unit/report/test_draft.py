@@ -146,7 +146,7 @@ def test_an_unwritable_folder_is_the_labs_fault(tmp_path):
 
 
 def test_a_missing_template_is_named(tmp_path):
-    with pytest.raises(ConfigError, match=r"workload_dependent\.txt\.j2"):
+    with pytest.raises(ConfigError, match=r"mail\.txt\.j2"):
         DraftMailer(settings(tmp_path, templates=tmp_path)).draft(epoll(), "")
 
 

@@ -16,10 +16,12 @@ from helpers.report_epoll import epoll
 from helpers.report_parts import LOUD, QUIET, QUIET_TIP, TEMPLATES, sha
 from rtbisect.evidence import bundle
 from rtbisect.model.campaign import Outcome, Sought
+from rtbisect.model.report import EarlierFigure
 from rtbisect.model.result import Gate, GateStatus
 from rtbisect.report.page import write_page
+from rtbisect.report.page_history import earlier_picture, history_picture, with_own
 from rtbisect.report.page_machine import role
-from rtbisect.report.page_pictures import history_picture, side_rows
+from rtbisect.report.page_pictures import side_rows
 
 #: Elements that have no end.
 _VOID = ("meta", "wbr", "line", "circle", "rect")
@@ -224,6 +226,32 @@ def test_a_commit_with_two_parents_is_compared_with_both():
         ("without", revert.judgement.base),
         ("with", revert.judgement.new),
     ]
+
+
+def test_what_earlier_campaigns_measured_is_told_beside_the_ends_of_this_one(tmp_path):
+    report = epoll()
+    earlier = [
+        EarlierFigure(
+            campaign=f"check-{n}",
+            date=f"2026-01-0{n}T10:00:00+00:00",
+            revision=sha(n),
+            sample=QUIET,
+        )
+        for n in (1, 2)
+    ]
+    place = write_page(report, (), tmp_path, TEMPLATES, earlier)
+    found = Page(place.read_text("utf-8"))
+    rows = [(row[0], row[1], row[2]) for row in found.table("campaign", "day")]
+    assert rows == [
+        ("check-1", "2026-01-01", sha(1)[:12]),
+        ("check-2", "2026-01-02", sha(2)[:12]),
+        (report.campaign, "2026-01-31", report.older[:12]),
+        (report.campaign, "2026-01-31", report.newer[:12]),
+    ]
+    drawn = earlier_picture(report, with_own(report, earlier))
+    assert [each.kernel for each in drawn.dots] == ["other", "other", "without", "with"]
+    _, found = page(report, tmp_path)
+    assert not found.table("campaign", "day")
 
 
 def test_where_nothing_was_measured_there_is_no_picture(tmp_path):

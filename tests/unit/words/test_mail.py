@@ -15,6 +15,7 @@ from rtbisect.model.kinds.mail import (
     NoText,
     Obstacle,
     Outcomes,
+    Overclaims,
     Refusal,
     Replied,
     Thread,
@@ -155,6 +156,12 @@ SAID = [
     (Digested.ANSWER, {"outcome": "no-regression", "culprit": None, "cause": "none",
                        "confidence": None, "better": ("a.b@c", "d.e@f")},
      "no-regression, cause none; better: a.b@c, d.e@f"),
+    (Overclaims.KERNEL, {},
+     str(speak(Finding.of(Overclaims.KERNEL)))),
+    (Overclaims.TAGS, {},
+     "offers tags for a fix of what it does not call a regression of the kernel"),
+    (Overclaims.BOTH, {"known": "a", "untested": "b"},
+     "says what was measured (a), and that it was not tested (b)"),
 ]  # fmt: skip
 
 

@@ -124,6 +124,17 @@ class CpuLists(Kind):
     SETTING = "cpu-lists.setting", "name cpus isolated housekeeping"
 
 
+class Overclaims(Kind):
+    """What a mail says and its boots do not bear out."""
+
+    #: That the kernel alone does it; what was not shown.
+    KERNEL = "overclaim.kernel"
+    #: Tags for a fix of what it does not call a fault of the kernel.
+    TAGS = "overclaim.tags"
+    #: That something is known, and that it was not tested.
+    BOTH = "overclaim.both", "known untested"
+
+
 class AddressSource(Kind):
     """Where an address comes from."""
 

@@ -20,6 +20,8 @@ class Joined(Kind):
 
     #: One and another.
     AND = "joined.and", "findings"
+    #: With a capital letter and a full stop.
+    SENTENCE = "joined.sentence", "findings"
 
 
 class Work(Kind):

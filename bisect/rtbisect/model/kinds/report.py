@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a mail about a campaign says, sentence by sentence."""
+
+from __future__ import annotations
+
+from rtbisect.model.finding import Kind
+
+
+class Changes(Kind):
+    """What changed from one kernel to the other. `title` is what the thresholds call the figure;
+    `isolated` is whether the watched CPUs are.
+    """
+
+    FIGURE = "change.figure", "suite name title base new unit isolated"
+    #: In a part of the figure.
+    PART = "change.part", "suite name part base new unit"
+    #: So many of so many boots have it.
+    BOOTS = "change.boots", "suite name title base base_boots new new_boots"
+    #: One side has no boots.
+    UNMEASURED = "change.unmeasured", "suite name"
+
+
+class Symptoms(Kind):
+    """The same in a subject, as short as it gets."""
+
+    FIGURE = "symptom.figure", "suite name base new unit"
+    PART = "symptom.part", "suite name part base new unit"
+    BOOTS = "symptom.boots", "suite name base base_boots new new_boots"
+    UNMEASURED = "symptom.unmeasured", "suite name"
+
+
+class Levels(Kind):
+    """What one kernel has: a figure, or so many of so many boots."""
+
+    FIGURE = "level.figure", "value unit"
+    BOOTS = "level.boots", "seen boots"
+
+
+class Columns(Kind):
+    """What stands over a column of a table: a figure with its unit."""
+
+    FIGURE = "column.figure", "suite name unit"
+    #: What stands in the cells of figures.
+    CELLS = "column.cells"
+
+
+class Where(Kind):
+    """On what it was seen. `isolated` are CPUs as a list, "" where none are."""
+
+    MACHINE = "where.machine", "machine sockets isolated realtime"
+    EMULATED = "where.emulated", "isolated realtime"
+
+
+class Opens(Kind):
+    """The first sentence. `change` is one of `Changes`, `where` one of `Where`; `middle` is what
+    the figures of a change are over so many boots, None where it says so itself; `beside` is the
+    workload that the change needs, "" where it needs none.
+    """
+
+    CULPRIT = "opens.culprit", "change middle boots commit subject beside where"
+    #: A commit whose effect nobody could attribute, or that the instrument makes.
+    UNATTRIBUTED = "opens.unattributed", "change middle boots commit subject where"
+    TOOL = "opens.tool", "change middle boots commit subject where"
+    SET = "opens.set", "change middle boots commits where"
+    MULTIPLE = "opens.multiple", "change middle boots commits where"
+    MERGE = "opens.merge", "change middle boots commits where"
+    LAYOUT = "opens.layout", "change middle boots where"
+    NOT_REPRODUCED = "opens.not-reproduced", "metric"
+    NOOP = "opens.noop", "metric"
+    OPEN = "opens.open", "metric"
+    #: Nothing got worse, or, of a search for a repair, nothing better; "" for all metrics.
+    NOTHING = "opens.nothing", "metric confidence"
+    NO_REPAIR = "opens.no-repair", "metric confidence"
+    IMPROVED = "opens.improved", "figures"
+
+
+class Sure(Kind):
+    """How sure that is."""
+
+    #: The boots of both kernels do not overlap; they do; of what a boot has or has not, `p`.
+    APART = "sure.apart"
+    OVERLAP = "sure.overlap"
+    LUCK = "sure.luck", "p"
+    #: What the tip has without the commit, one of `Levels`.
+    REVERT_HELPS = "sure.revert-helps", "level"
+    REVERT_SHORT = "sure.revert-short", "level"
+    REVERT_NOT = "sure.revert-not", "level"
+    REVERT_OPEN = "sure.revert-open"
+    CONFIDENCE = "sure.confidence", "confidence"
+
+
+class Found(Kind):
+    """Where the commit was found. `tree` is a URL, "" for a copy on the machine of the lab."""
+
+    RANGE = "found.range", "older newer commits tree"
+    #: Where nothing was found.
+    SEARCHED = "found.searched", "older newer commits tree"
+    RELEASED = "found.released", "release"
+    #: The newest revision that was booted has it; not surely.
+    STILL = "found.still", "newest"
+    PERHAPS_GONE = "found.perhaps-gone", "newest"
+
+
+class Shows(Kind):
+    """Why it is this commit, or how the ends differ. `p` is that of the test `test`."""
+
+    RATIO = "shows.ratio", "ratio low high floor unit test p"
+    DIFFERENCE = "shows.difference", "difference low high unit test p"
+    #: A kernel with another code layout shows the same; it does not.
+    LAYOUT = "shows.layout"
+    LAYOUT_NOT = "shows.layout-not"
+    #: What a gate found.
+    SAME_KERNEL = "shows.same-kernel", "why"
+    FUNCTIONS = "shows.functions", "why"
+    HANGS = "shows.hangs", "why"
+    RIGHT = "shows.right", "gate why"
+    LOOP = "shows.loop", "why"
+    WITHOUT_RT = "shows.without-rt", "why"
+
+
+class Concerns(Kind):
+    """Whom it concerns: what of the workload, and what a revert costs."""
+
+    #: Only with and without the workload, with revert and layout tested, it is the kernel's own.
+    KERNEL = "concerns.kernel", "workload"
+    WITH_AND_WITHOUT = "concerns.with-and-without", "workload"
+    NO_WORKLOAD = "concerns.no-workload"
+    ONLY_BESIDE = "concerns.only-beside", "workload"
+    ABOUT = "concerns.about", "workload"
+    #: The program is our own, at `source`; one of the site's own.
+    OURS = "concerns.ours", "workload source"
+    OF_SITE = "concerns.of-site", "workload"
+    #: Of what a search for a repair found.
+    NEEDED = "concerns.needed"
+    #: What the commit repairs, by its own words, or by a campaign.
+    REPAIRS = "concerns.repairs", "tag"
+    REPAIRED = "concerns.repaired", "suite name part without with_it campaign"
+
+
+class Series(Kind):
+    """Stable series and a repair; `names` are those of several."""
+
+    #: What stable is asked for: the mainline commit, and each series that lacks it.
+    PICK = "series.pick", "commit lacking"
+    APPLIES = "series.applies", "name"
+    CONFLICTS = "series.conflicts", "name files"
+    #: It had it as this commit, and took it back.
+    REVERTED = "series.reverted", "name commit"
+    HAVE = "series.have", "names"
+    UNAFFECTED = "series.unaffected", "names"
+    UNKNOWN = "series.unknown", "names"
+    TESTED = "series.tested", "names"
+
+
+class Untested(Kind):
+    """What was not tested, each as the end of "Not tested:"."""
+
+    LIST = "untested.list", "parts"
+    REVERT = "untested.revert", "why"
+    LAYOUT = "untested.layout"
+    MACHINES = "untested.machines"
+    SAME_KERNEL = "untested.same-kernel"
+    HARDWARE = "untested.hardware"
+    PRODUCTION = "untested.production"
+    WORKLOAD = "untested.workload"
+    SERIES = "untested.series"
+    WHAT_IT_REPAIRS = "untested.what-it-repairs"
+
+
+class Machines(Kind):
+    """The machine and the kernel, a line each."""
+
+    #: `cpus` are those that are measured.
+    TOPOLOGY = "machine.topology", "sockets cores threads smt memory_mib cpus isolates"
+    #: Of several; `within` says that boots were compared within each.
+    HOSTS = "machine.hosts", "hosts within"
+    HOST = "machine.host", "name boots"
+    KERNEL = "machine.kernel", "release config compiler"
+    BOOT_LINE = "machine.boot-line", "line"
+
+
+class Footers(Kind):
+    """What a reader may do next, and who answers for the mail."""
+
+    APPROVED = "footer.approved", "bot approver"
+    COMMANDS = "footer.commands"
+    #: What a fix may say.
+    TAGS = "footer.tags", "reported_by closes fixes"
+    HURTS = "footer.hurts", "approver use_case"
+    #: Of a mail that is the operator's: what it cost, and whom it would go to.
+    COST = "footer.cost", "builds boots skipped wall_s"
+    TO = "footer.to", "author address places"
+    READ = "footer.read"
+    SEARCH_REPAIR = "footer.search-repair"

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A commit as mails and pages print it: foreign text made harmless."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.report.text import ascii_line, foreign
+
+if TYPE_CHECKING:
+    from rtbisect.model.report import CommitText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitView:
+    """A commit as a template prints it."""
+
+    sha: str
+    #: The first 12 digits of it.
+    short: str
+    subject: str
+    author: str
+    email: str
+    #: As the tree has it.
+    date: str
+    #: The first ones by name, of more the number.
+    files: str
+    #: A Fixes: trailer on one line, without its title where that is not plain ASCII.
+    fixes: str
+    #: The first release that has it, "" where none is known.
+    release: str = ""
+
+
+def commit_view(commit: CommitText) -> CommitView:
+    head = foreign(commit.sha, 40)[:12]
+    subject = ascii_line(commit.subject, 90)
+    plain = commit.subject == subject == foreign(subject, 90)
+    names = ", ".join(foreign(name, 60) for name in commit.files[:4])
+    left = len(commit.files) - 4
+    return CommitView(
+        sha=foreign(commit.sha, 40),
+        short=head,
+        subject=foreign(commit.subject, 90),
+        author=foreign(commit.author, 60),
+        email=foreign(commit.author_email, 60),
+        date=foreign(commit.date, 40),
+        files=f"{names} and {left} more" if left > 0 else names,
+        fixes=f'Fixes: {head} ("{subject}")' if plain else f"Fixes: {head}",
+        release=foreign(commit.release, 50),
+    )

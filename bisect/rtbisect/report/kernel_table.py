@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one table of a mail: parent, commit and revert, by what was measured and beside what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.report import Columns
+from rtbisect.model.result import KernelRole, TableRow
+from rtbisect.report.averages import boots_with, centre_of, spread, threshold_of
+from rtbisect.report.headline_figure import headline
+from rtbisect.report.opening import readable, scaled
+from rtbisect.report.text import TABLE, Column, cut, foreign, table
+from rtbisect.report.wording import said
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.model.campaign import MetricKey
+    from rtbisect.model.report import ReportInput
+
+#: Columns of figures, as far as they fit.
+_MOST = 3
+#: Before it is known whether they do.
+_WIDEST = 200
+_KERNELS = {
+    KernelRole.BASE: "older end",
+    KernelRole.TIP: "newer end",
+    KernelRole.PARENT: "parent",
+    KernelRole.CULPRIT: "commit",
+    KernelRole.REVERTED: "tip, reverted",
+    KernelRole.PARENT_WITHOUT_RT: "parent, no RT",
+    KernelRole.CULPRIT_WITHOUT_RT: "commit, no RT",
+}
+
+
+def kernel_table(report: ReportInput) -> tuple[str, ...]:
+    """A kernel a row, the searched figure first; other figures and doses are on the page. () where
+    nothing was measured.
+    """
+    metrics = _metrics(report)
+    while metrics:
+        lines = _lines(report, metrics)
+        if all(len(line) <= TABLE for line in lines):
+            return lines
+        if len(metrics) == 1:
+            return tuple(cut(line, TABLE) for line in lines)
+        metrics = metrics[:-1]
+    return ()
+
+
+def _metrics(report: ReportInput) -> list[MetricKey]:
+    """The searched figure, its control, and the searched figure at other levels."""
+    key = report.result.metric
+    measured = list(dict.fromkeys(row.metric for row in report.result.table if row.sample.values))
+    if key is None or key not in measured:
+        return []
+    limit = threshold_of(report, key)
+    control = limit.control if limit else None
+    same = [each for each in measured if (each.suite, each.name) == (key.suite, key.name)]
+    wanted = dict.fromkeys([key, *([control] if control in measured else []), *same])
+    return list(wanted)[:_MOST]
+
+
+def _lines(report: ReportInput, metrics: Sequence[MetricKey]) -> tuple[str, ...]:
+    rows = [row for row in report.result.table if row.metric in metrics and row.sample.values]
+    kernels = list(dict.fromkeys(row.kernel for row in rows))
+    cells = [[_label(report, kernel)] for kernel in kernels]
+    columns = [Column("kernel", over=_middles(report))]
+    for metric in metrics:
+        of_metric = {row.kernel: row for row in rows if row.metric == metric}
+        first = next(iter(of_metric.values()))
+        unit, factor = _unit(list(of_metric.values()))
+        figure = Finding.of(Columns.FIGURE, suite=metric.suite, name=metric.name, unit=unit)
+        level = "no workload" if first.workload == "none" else f"with {first.workload}"
+        columns.append(Column(foreign(level, 28), right=True, over=said(report, figure, 28)))
+        for kernel, line in zip(kernels, cells, strict=True):
+            line.append(_cell(of_metric.get(kernel), factor))
+    columns.append(Column("boots", right=True))
+    for kernel, line in zip(kernels, cells, strict=True):
+        line.append(str(max(row.sample.n for row in rows if row.kernel == kernel)))
+    return table(columns, cells, _WIDEST)
+
+
+def _unit(rows: Sequence[TableRow]) -> tuple[str, float]:
+    middles = [centre_of(row.sample, mean=row.mean) for row in rows]
+    return readable(rows[0].unit, *middles)
+
+
+def _cell(row: TableRow | None, factor: float) -> str:
+    """A median with its range; of a figure of boots how many have it."""
+    if row is None:
+        return "-"
+    share = boots_with(row.metric, row.sample)
+    return share or spread(scaled(row.sample, factor), mean=row.mean)
+
+
+def _label(report: ReportInput, kernel: KernelRole) -> str:
+    """The kernel, with its revision where it has one."""
+    shas = {KernelRole.CULPRIT: report.culprit.sha if report.culprit else ""}
+    parents = [check.parent for check in report.result.verifications if check.parent]
+    shas[KernelRole.PARENT] = parents[0] if parents else ""
+    sha = foreign(shas.get(kernel, ""), 40)[:12]
+    return f"{_KERNELS[kernel]} {sha}".strip()
+
+
+def _middles(report: ReportInput) -> str:
+    """What stands in the cells; "" of counts of boots, which say so themselves."""
+    found = headline(report)
+    if found is None or boots_with(found[0].key, found[0].base):
+        return ""
+    return said(report, Finding.of(Columns.CELLS))

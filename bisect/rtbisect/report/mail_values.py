@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the templates of mails lay out: sentences, tables and lines, ready to print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.judge.gates.boot_gates import against
+from rtbisect.model.campaign import Sought
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Joined
+from rtbisect.model.kinds.report import Untested
+from rtbisect.model.lab import STACK_MARK
+from rtbisect.report.commit_view import commit_view
+from rtbisect.report.kernel_table import kernel_table
+from rtbisect.report.letter import Bot, Letter, Public, costs, names_culprit
+from rtbisect.report.opening import change
+from rtbisect.report.own import held_back
+from rtbisect.report.policy import better, stands_still
+from rtbisect.report.posterior import rows
+from rtbisect.report.reproduce import Published, lines_of, own_boots, recipe
+from rtbisect.report.tables import ends_table, origin_table
+from rtbisect.report.text import TABLE, foreign, wrap
+from rtbisect.report.wording import said
+from rtbisect.words.speak import speak
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rtbisect.model.report import ReportInput
+    from rtbisect.model.result import Summary
+
+#: Gates that failed and are told with their reason; of more the names are told.
+_MOST_OBJECTIONS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """How much a body tells; taken back until it fits on a screen. All of it is on the page."""
+
+    #: Lines of the console of what stands still.
+    console: int = 8
+    #: Sources of the change, commits of the posterior, reasons of an answer, rows of the ends.
+    origins: int = 3
+    candidates: int = 8
+    reasons: int = 4
+    ends: int = 12
+    #: How the operator boots both kernels of a draft.
+    alone: bool = True
+    #: Sentences on why it is this commit.
+    proof: int = 4
+    #: Characters of a paragraph, and of a line on the machine.
+    paragraph: int = 600
+    line: int = 240
+
+
+def mail_values(
+    report: ReportInput, bot: Bot, letter: Letter, detail: Detail, public: Public | None
+) -> dict[str, Any]:
+    """All names of the templates; every string is one line of ASCII or ready lines."""
+    console = _console(report, detail.console)
+
+    def told(findings: Iterable[Finding], limit: int = 300) -> list[str]:
+        return [said(report, each, limit) for each in findings]
+
+    def paragraph(findings: Iterable[Finding]) -> str:
+        return " ".join(told(findings, detail.paragraph))
+
+    def sentence(findings: Iterable[Finding]) -> str:
+        parts = tuple(findings)
+        return paragraph([Finding.of(Joined.SENTENCE, findings=parts)]) if parts else ""
+
+    return {
+        "banner": banner(report),
+        "objections": _objections(report, min(200, detail.line)),
+        "opening": paragraph(letter.opening),
+        "found": sentence(letter.found),
+        "hurts": paragraph([letter.hurts] if letter.hurts else []),
+        "reasons": told(letter.reasons[: detail.reasons], detail.line),
+        "improved": [sentence([change(report, each)]) for each in better(report)],
+        "culprit": commit_view(report.culprit) if report.culprit else None,
+        "repair": report.sought is Sought.REPAIR,
+        "console": console,
+        "stacks": any(STACK_MARK in line for line in console),
+        "kernels": kernel_table(report),
+        "proof": sentence(letter.proof[: detail.proof]),
+        "origins": origin_table(report, detail.origins),
+        "concerns": paragraph(letter.concerns),
+        "untested": paragraph(_untested(letter)),
+        "candidates": ()
+        if names_culprit(report)
+        else rows(report.result.candidates, report.graph, detail.candidates),
+        "ends": ends_table(report, detail.ends),
+        "machine": [(label, said(report, each, detail.line)) for label, each in letter.machine],
+        "reproduce": _recipe(report, detail, public),
+        "tags": letter.tags.data if letter.tags else None,
+        "bot": bot,
+        "closing": paragraph(letter.closing),
+        "before_sending": told(letter.before_sending),
+        "public": public,
+    }
+
+
+def _untested(letter: Letter) -> tuple[Finding, ...]:
+    parts = letter.untested
+    return (Finding.of(Untested.LIST, parts=parts),) if parts else ()
+
+
+def _recipe(report: ReportInput, detail: Detail, public: Public | None) -> tuple[str, ...]:
+    published = Published(public.program, public.evidence) if public else Published()
+    # Data of a draft are in the operator's own store.
+    alone = own_boots(report) if public is None and detail.alone else ()
+    return lines_of((*recipe(report, published), *alone))
+
+
+def banner(report: ReportInput) -> str:
+    """First line of a body that is not for a list; empty for one that may be."""
+    held = held_back(report)
+    return f"{said(report, held)}." if held else ""
+
+
+def cost(summary: Summary) -> str:
+    """Builds, boots, skipped and time in words."""
+    return str(speak(costs(summary)))
+
+
+def _console(report: ReportInput, most: int) -> tuple[str, ...]:
+    """The words of the console of what stands still, long ones over several lines."""
+    if not stands_still(report):
+        return ()
+    # At the begin of a line "#" belongs to who commands bots.
+    texts = (foreign(line, 300).lstrip("# ") for line in report.excerpt)
+    lines: list[str] = []
+    for paragraph in (wrap(each, TABLE, "  ", "      ").splitlines() for each in texts if each):
+        # Half a stack says less than none, where there is another one.
+        if lines and len(lines) + len(paragraph) > most:
+            break
+        lines += paragraph
+    return tuple(lines[:most])
+
+
+def _objections(report: ReportInput, limit: int) -> tuple[str, ...]:
+    """Gates that failed. Of where the data come from the banner speaks."""
+    failed = against(report.result.gates)
+    lines = [
+        f"{gate.name}: {said(report, gate.reason, limit)}" for gate in failed[:_MOST_OBJECTIONS]
+    ]
+    if more := [gate.name for gate in failed[_MOST_OBJECTIONS:]]:
+        lines.append(f"{', '.join(more)}: see result.json")
+    return tuple(lines)

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The first sentences of a report, as findings: what changed, by how much, since which commit, on
+what machine, and how sure that is. Mail, page, subject and screen begin with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.model.campaign import Cause, Outcome, Sought
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Joined
+from rtbisect.model.kinds.report import Changes, Levels, Opens, Sure, Symptoms, Where
+from rtbisect.model.result import CheckName, CheckStatus
+from rtbisect.report.averages import (
+    centre,
+    has_share,
+    judged_unit,
+    limit_of,
+    metric_name,
+    middle_word,
+    overlap,
+    threshold_of,
+)
+from rtbisect.report.headline_figure import headline
+from rtbisect.report.policy import better
+from rtbisect.report.posterior import probability
+from rtbisect.report.text import cut
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Judgement, MetricKey, Sample
+    from rtbisect.model.report import ReportInput
+    from rtbisect.model.result import Verification
+
+#: From here on a time is told in the next larger unit.
+_LARGE = 1000.0
+#: Characters of the title of a commit.
+_TITLE = 90
+_LARGER = {"ns": "us", "us": "ms"}
+
+
+def readable(unit: str, *values: float) -> tuple[str, float]:
+    """The unit that figures like these are told in, and by what they are multiplied for it: 9000 us
+    are 9.00 ms.
+    """
+    larger = _LARGER.get(unit)
+    if larger is not None and values and min(abs(value) for value in values) >= _LARGE:
+        unit, factor = readable(larger, *(value / _LARGE for value in values))
+        return unit, factor / _LARGE
+    return unit, 1.0
+
+
+def change(report: ReportInput, judgement: Judgement) -> Finding:
+    """What a figure is on the second kernel of a judgement instead of the first."""
+    data = _sides(report, judgement)
+    if "base" not in data:
+        return Finding.of(Changes.UNMEASURED, **data)
+    if "part" in data:
+        return Finding.of(Changes.PART, **data)
+    limit = threshold_of(report, judgement.key)
+    title = limit.title if limit else ""
+    if "base_boots" in data:
+        return Finding.of(Changes.BOOTS, **data, title=title)
+    isolated: Any = report.host.profile.isolates
+    return Finding.of(Changes.FIGURE, **data, title=title, isolated=isolated)
+
+
+def symptom(report: ReportInput) -> Finding | None:
+    """The same of the headline, for a subject; None where nothing was compared."""
+    found = headline(report)
+    if found is None:
+        return None
+    data = _sides(report, found[0])
+    if "base" not in data:
+        return Finding.of(Symptoms.UNMEASURED, **data)
+    if "part" in data:
+        return Finding.of(Symptoms.PART, **data)
+    return Finding.of(Symptoms.BOOTS if "base_boots" in data else Symptoms.FIGURE, **data)
+
+
+def _sides(report: ReportInput, judgement: Judgement) -> dict[str, Any]:
+    """Both sides of a judgement: the middles of their figures, or how many boots have it."""
+    key, base, new = judgement.key, judgement.base, judgement.new
+    name = {"suite": key.suite, "name": key.name}
+    if not judgement.two_sided:
+        return name
+    if has_share(key, base) and has_share(key, new):
+        return name | {
+            "base": round(sum(base.values)),
+            "base_boots": base.n,
+            "new": round(sum(new.values)),
+            "new_boots": new.n,
+        }
+    limit = limit_of(report, judgement)
+    before, after = centre(base, limit), centre(new, limit)
+    unit, factor = readable(judged_unit(report, judgement), before, after)
+    part = {"part": judgement.figure} if judgement.figure else {}
+    return name | part | {"base": before * factor, "new": after * factor, "unit": unit}
+
+
+def where(report: ReportInput) -> Finding:
+    """On what machine."""
+    device, profile = report.host
+    known: dict[str, Any] = {
+        "isolated": profile.isolated if profile.isolates else "",
+        "realtime": realtime(report),
+    }
+    if device.emulated:
+        return Finding.of(Where.EMULATED, **known)
+    machine = device.cpu_model or device.name
+    return Finding.of(Where.MACHINE, machine=machine, sockets=device.sockets, **known)
+
+
+def realtime(report: ReportInput) -> bool:
+    """Whether a boot told that its kernel is PREEMPT_RT."""
+    return "PREEMPT_RT" in dict(report.facts).get("uname_v", "")
+
+
+#: Answers with a changed figure and no proven culprit, which tell how many commits it may be.
+_UNNAMED = {
+    Outcome.CULPRIT_SET: Opens.SET,
+    Outcome.MULTIPLE_CULPRITS: Opens.MULTIPLE,
+    Outcome.MERGE_CULPRIT: Opens.MERGE,
+}
+#: Causes that are nobody's fault, as far as is known.
+_NOT_KERNELS = {Cause.TOOL_INDUCED: Opens.TOOL, Cause.NONE: Opens.UNATTRIBUTED}
+_EMPTY = {
+    Outcome.NOT_REPRODUCED: Opens.NOT_REPRODUCED,
+    Outcome.NOOP: Opens.NOOP,
+    Outcome.INCONCLUSIVE: Opens.OPEN,
+}
+
+
+def opening(report: ReportInput) -> Finding:
+    """The first sentence, one of `Opens`."""
+    result = report.result
+    if result.outcome is Outcome.NO_REGRESSION:
+        return _nothing(report)
+    found = headline(report)
+    if found is None or result.outcome in _EMPTY:
+        metric = metric_name(result.metric) if result.metric else report.tree
+        return Finding.of(_EMPTY.get(result.outcome, Opens.OPEN), metric=metric)
+    changed = _changed(report, found[0])
+    if result.outcome is Outcome.LAYOUT_SENSITIVE:
+        return Finding.of(Opens.LAYOUT, **changed)
+    if result.outcome is not Outcome.CULPRIT or report.culprit is None:
+        kind = _UNNAMED.get(result.outcome, Opens.SET)
+        return Finding.of(kind, **changed, commits=len(result.candidates) or len(report.graph))
+    commit = {"commit": report.culprit.sha, "subject": cut(report.culprit.subject, _TITLE)}
+    if result.cause in _NOT_KERNELS:
+        return Finding.of(_NOT_KERNELS[result.cause], **changed, **commit)
+    return Finding.of(Opens.CULPRIT, **changed, **commit, beside=beside(report))
+
+
+def _nothing(report: ReportInput) -> Finding:
+    result = report.result
+    if improved := better(report):
+        return Finding.of(Opens.IMPROVED, figures=len(improved))
+    return Finding.of(
+        Opens.NO_REPAIR if report.sought is Sought.REPAIR else Opens.NOTHING,
+        metric=metric_name(result.metric) if result.metric else "",
+        confidence=probability(result.confidence) if result.confidence else "",
+    )
+
+
+def _changed(report: ReportInput, judgement: Judgement) -> dict[str, Any]:
+    found = change(report, judgement)
+    counted = found.kind in (Changes.BOOTS, Changes.UNMEASURED)
+    return {
+        "change": found,
+        "middle": None if counted else middle_word(limit_of(report, judgement)),
+        "boots": f"{judgement.base.n} + {judgement.new.n}",
+        "where": where(report),
+    }
+
+
+def beside(report: ReportInput) -> str:
+    """The workload that the searched figure was taken beside; "" for none."""
+    key = report.result.metric
+    rows = [row for row in report.result.table if row.metric == key]
+    levels = [row.workload for row in rows if row.workload != "none"]
+    return levels[0] if levels else ""
+
+
+def sure(report: ReportInput) -> Finding | None:
+    """How sure the culprit is; None where none is named."""
+    found = headline(report)
+    if found is None or report.culprit is None or not found[0].two_sided:
+        return None
+    judgement = found[0]
+    parts = [_apart(judgement)]
+    if revert := check_of(report, CheckName.REVERT):
+        parts += _reverted(report, revert)
+    if report.result.confidence:
+        confidence = probability(report.result.confidence)
+        parts.append(Finding.of(Sure.CONFIDENCE, confidence=confidence))
+    return Finding.of(Joined.SENTENCE, findings=tuple(parts))
+
+
+def _apart(judgement: Judgement) -> Finding:
+    if has_share(judgement.key, judgement.base) and has_share(judgement.key, judgement.new):
+        return Finding.of(Sure.LUCK, p=judgement.p)
+    overlaps = overlap(judgement.base, judgement.new)
+    return Finding.of(Sure.OVERLAP if overlaps else Sure.APART)
+
+
+_REVERTS = {CheckStatus.PASS: Sure.REVERT_HELPS, CheckStatus.FAIL: Sure.REVERT_NOT}
+
+
+def _reverted(report: ReportInput, check: Verification) -> tuple[Finding, ...]:
+    """What the tip does without the commit; of one that was not made the mail tells elsewhere."""
+    if check.status is CheckStatus.UNDECIDED:
+        return (Finding.of(Sure.REVERT_OPEN),)
+    if check.judgement is None or check.status not in _REVERTS:
+        return ()
+    kind = Sure.REVERT_SHORT if check.short else _REVERTS[check.status]
+    return (Finding.of(kind, level=level(report, check.judgement, check.judgement.base)),)
+
+
+def level_of_sample(key: MetricKey, side: Sample, unit: str) -> Finding:
+    """What boots have of a figure that is no question of this report."""
+    if has_share(key, side):
+        return Finding.of(Levels.BOOTS, seen=round(sum(side.values)), boots=side.n)
+    middle = centre(side, None)
+    shown, factor = readable(unit, middle)
+    return Finding.of(Levels.FIGURE, value=middle * factor, unit=shown)
+
+
+def level(report: ReportInput, judgement: Judgement, side: Sample) -> Finding:
+    """What one side of a judgement has."""
+    if has_share(judgement.key, side):
+        return Finding.of(Levels.BOOTS, seen=round(sum(side.values)), boots=side.n)
+    limit = limit_of(report, judgement)
+    middles = [centre(each, limit) for each in (judgement.base, judgement.new) if each.values]
+    unit, factor = readable(judged_unit(report, judgement), *middles)
+    return Finding.of(Levels.FIGURE, value=centre(side, limit) * factor, unit=unit)
+
+
+def check_of(report: ReportInput, name: CheckName) -> Verification | None:
+    """The check of this name, the first of several."""
+    return next((each for each in report.result.verifications if each.check is name), None)
+
+
+def scaled(sample: Sample, factor: float) -> Sample:
+    """The same boots in another unit."""
+    return replace(sample, values=tuple(value * factor for value in sample.values))

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a mail says below its first sentences, as findings: where the commit was found, why it is
+this one, whom it concerns, what was not tested, on what machine.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rtbisect.config.paths import data
+from rtbisect.judge.gates.boot_gates import still_right_name
+from rtbisect.model.campaign import Cause, Scale, Sought
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Attributions
+from rtbisect.model.kinds.report import Concerns, Found, Machines, Series, Shows, Untested
+from rtbisect.model.lab import site_program
+from rtbisect.model.report import Standing
+from rtbisect.model.result import CheckName, CheckStatus, GateName, GateStatus, KernelRole
+from rtbisect.report.averages import (
+    centre,
+    has_share,
+    judged_unit,
+    limit_of,
+    of_boots,
+    threshold_of,
+)
+from rtbisect.report.headline_figure import floor_that_shows, headline, test_name
+from rtbisect.report.opening import beside, check_of, level_of_sample, readable
+from rtbisect.report.text import cut, short
+from rtbisect.suites.base import every
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rtbisect.model.report import Repaired, ReportInput, SeriesState
+
+#: Where the search leaves no doubt of a revision.
+_SURE = 0.95
+#: Fixes: tags and measurements of what a revert brings back that are told, each.
+_TOLD_REPAIRS = 2
+
+
+def found(report: ReportInput) -> Iterator[Finding]:
+    """Where the commit was found, and which kernels have it."""
+    # A path is of no use to others, and tells of a machine.
+    tree = "" if report.repo.startswith(("/", "file:")) else cut(report.repo, 100)
+    ends = {"older": short(report.older), "newer": short(report.newer)}
+    kind = Found.RANGE if report.culprit else Found.SEARCHED
+    yield Finding.of(kind, **ends, commits=len(report.graph), tree=tree)
+    if report.culprit and report.culprit.release:
+        yield Finding.of(Found.RELEASED, release=cut(report.culprit.release, 40))
+    newest = _newest(report)
+    if newest and report.culprit and report.sought is Sought.REGRESSION:
+        sure = newest >= _SURE
+        yield Finding.of(Found.STILL if sure else Found.PERHAPS_GONE, newest=short(report.newer))
+
+
+def _newest(report: ReportInput) -> float | None:
+    """How surely the newer end has it, where that was booted."""
+    ends = [row for row in report.result.tested if row.sha == report.newer and row.boots]
+    return ends[0].probability_bad if ends else None
+
+
+_GATES = {
+    GateName.REACHABILITY: Shows.FUNCTIONS,
+    GateName.SAME_KERNEL: Shows.SAME_KERNEL,
+    GateName.HANGS: Shows.HANGS,
+    GateName.LOOP: Shows.LOOP,
+}
+_WITHOUT_RT = {
+    Attributions.WITHOUT_RT_TOO.value,
+    Attributions.WITHOUT_RT_SAME.value,
+    Attributions.WITHOUT_RT_OPEN.value,
+}
+
+
+def proof(report: ReportInput) -> Iterator[Finding]:
+    """Why it is this commit, what the reader of a table cannot see there."""
+    judged = headline(report)
+    if judged is not None and judged[0].two_sided and not has_share(judged[0].key, judged[0].base):
+        yield _effect(report)
+    if report.culprit is None:
+        return
+    layout = check_of(report, CheckName.LAYOUT)
+    if layout is not None and layout.status is CheckStatus.PASS:
+        yield Finding.of(Shows.LAYOUT)
+    elif layout is not None and layout.status is CheckStatus.FAIL:
+        yield Finding.of(Shows.LAYOUT_NOT)
+    yield from _of_gates(report)
+    for reason in report.result.reasons:
+        if reason.kind in _WITHOUT_RT:
+            yield Finding.of(Shows.WITHOUT_RT, why=reason)
+
+
+def _of_gates(report: ReportInput) -> Iterator[Finding]:
+    """What gates that passed have found beside that."""
+    passed = {g.name: g for g in report.result.gates if g.status is GateStatus.PASS}
+    for name, kind in _GATES.items():
+        if name in passed:
+            yield Finding.of(kind, why=passed[name].reason)
+    for suite in every():
+        if suite.failures and (gate := passed.get(still_right_name(suite.name))):
+            yield Finding.of(Shows.RIGHT, gate=gate.name, why=gate.reason)
+
+
+def _effect(report: ReportInput) -> Finding:
+    """Ratio or difference of the headline, with its interval and p."""
+    judged = headline(report)
+    assert judged is not None
+    judgement = judged[0]
+    limit = limit_of(report, judgement)
+    unit = judged_unit(report, judgement)
+    test = test_name(limit, judgement)
+    low, high = judgement.interval
+    if limit is not None and limit.scale is Scale.LOG:
+        return Finding.of(
+            Shows.RATIO,
+            ratio=judgement.effect,
+            low=low,
+            high=high,
+            floor=floor_that_shows(judgement, limit),
+            unit=unit,
+            test=test,
+            p=judgement.p,
+        )
+    middles = (centre(side, limit) for side in (judgement.base, judgement.new))
+    shown, factor = readable(unit, *middles)
+    return Finding.of(
+        Shows.DIFFERENCE,
+        difference=judgement.effect * factor,
+        low=low * factor,
+        high=high * factor,
+        unit=shown,
+        test=test,
+        p=judgement.p,
+    )
+
+
+def on_and_off(report: ReportInput) -> bool:
+    """Whether parent and commit were both measured with the workload and without."""
+    both = {KernelRole.PARENT, KernelRole.CULPRIT}
+    levels: dict[bool, set[KernelRole]] = {True: set(), False: set()}
+    for row in report.result.table:
+        if row.sample.values:
+            levels[row.workload != "none"].add(row.kernel)
+    return both <= levels[True] and both <= levels[False]
+
+
+def is_kernels(report: ReportInput) -> bool:
+    """Whether a mail may say that the kernel itself makes the difference."""
+    checks = (check_of(report, CheckName.REVERT), check_of(report, CheckName.LAYOUT))
+    passed = all(check is not None and check.status is CheckStatus.PASS for check in checks)
+    return report.result.cause is Cause.KERNEL and on_and_off(report) and passed
+
+
+def concerns(report: ReportInput) -> Iterator[Finding]:
+    """What the workload has to do with it, and what a revert brings back."""
+    workload = beside(report)
+    loads = [row.workload for row in report.result.table if row.workload != "none"]
+    named = workload or (loads[0] if loads else "")
+    about = report.result.metric is not None and of_boots(report.result.metric)
+    if report.result.cause is Cause.WORKLOAD_DEPENDENT and named:
+        yield Finding.of(Concerns.ONLY_BESIDE, workload=named)
+    elif report.result.cause is Cause.KERNEL and about and named and not on_and_off(report):
+        yield Finding.of(Concerns.ABOUT, workload=named)
+    elif is_kernels(report):
+        yield Finding.of(Concerns.KERNEL, workload=named)
+    elif report.result.cause is Cause.KERNEL and on_and_off(report):
+        yield Finding.of(Concerns.WITH_AND_WITHOUT, workload=named)
+    elif report.result.cause is Cause.KERNEL and not workload:
+        yield Finding.of(Concerns.NO_WORKLOAD)
+    if report.synthetic_workload and named:
+        yield _program(named)
+    if report.sought is Sought.REPAIR:
+        yield from series(report)
+    else:
+        yield from brings_back(report)
+
+
+def series(report: ReportInput) -> Iterator[Finding]:
+    """Which stable series lack a repair, and what is known of the others."""
+    if report.culprit is None:
+        return
+    by_standing: dict[Standing, list[SeriesState]] = {}
+    for each in report.series:
+        by_standing.setdefault(each.standing, []).append(each)
+    lacking = tuple(_LACKING[each.standing](each) for each in report.series if each.lacks)
+    commit = report.culprit.upstream or report.culprit.sha
+    if lacking:
+        yield Finding.of(Series.PICK, commit=commit, lacking=lacking)
+    elif not report.series:
+        yield Finding.of(Concerns.NEEDED)
+    have = [*by_standing.get(Standing.HAS, ()), *by_standing.get(Standing.ALREADY_THERE, ())]
+    told = {
+        Series.HAVE: have,
+        Series.UNAFFECTED: by_standing.get(Standing.UNAFFECTED, ()),
+        Series.UNKNOWN: by_standing.get(Standing.UNKNOWN, ()),
+        Series.TESTED: [each for each in report.series if each.tested],
+    }
+    for kind, states in told.items():
+        if states:
+            yield Finding.of(kind, names=tuple(each.name for each in states))
+
+
+_LACKING: Mapping[Standing, Callable[[SeriesState], Finding]] = {
+    Standing.APPLIES: lambda each: Finding.of(Series.APPLIES, name=each.name),
+    Standing.CONFLICTS: lambda each: Finding.of(Series.CONFLICTS, name=each.name, files=each.files),
+    Standing.REVERTED: lambda each: Finding.of(Series.REVERTED, name=each.name, commit=each.commit),
+}
+
+
+def _program(workload: str) -> Finding:
+    if site := site_program(workload):
+        return Finding.of(Concerns.OF_SITE, workload=site)
+    program = workload.partition(":")[0]
+    ours = {place.name for place in (data("lava-jobs") / "workloads").iterdir()}
+    source = f"lava-jobs/workloads/{program}" if program in ours else ""
+    return Finding.of(Concerns.OURS, workload=workload, source=source)
+
+
+def brings_back(report: ReportInput) -> Iterator[Finding]:
+    """What a revert brings back, by measurements and by the words of the commit."""
+    for known in report.repaired[-_TOLD_REPAIRS:]:
+        yield _repaired(report, known)
+    # What was measured says more than what a commit says of itself.
+    tags = report.culprit.fixes if report.culprit and not report.repaired else ()
+    for tag in tags[:_TOLD_REPAIRS]:
+        yield Finding.of(Concerns.REPAIRS, tag=cut(tag, 100))
+
+
+def _repaired(report: ReportInput, known: Repaired) -> Finding:
+    limit = threshold_of(report, known.metric)
+    unit = known.unit if known.figure else limit.unit if limit else ""
+    without, with_it = (
+        level_of_sample(known.metric, side, unit) for side in (known.without, known.with_it)
+    )
+    return Finding.of(
+        Concerns.REPAIRED,
+        suite=known.metric.suite,
+        name=known.metric.name,
+        part=known.figure,
+        without=without,
+        with_it=with_it,
+        campaign=known.campaign,
+    )
+
+
+def untested(report: ReportInput) -> Iterator[Finding]:
+    """What a reader would ask for next and was not tested."""
+    revert = check_of(report, CheckName.REVERT)
+    if report.sought is Sought.REGRESSION:
+        if revert is None or revert.status is CheckStatus.ABSENT:
+            yield Finding.of(Untested.REVERT, why=revert.note if revert else None)
+        if not report.repaired and not (report.culprit and report.culprit.fixes):
+            yield Finding.of(Untested.WHAT_IT_REPAIRS)
+    elif not any(each.tested for each in report.series):
+        yield Finding.of(Untested.SERIES)
+    layout = check_of(report, CheckName.LAYOUT)
+    if layout is None or layout.status in (CheckStatus.ABSENT, CheckStatus.UNDECIDED):
+        yield Finding.of(Untested.LAYOUT)
+    about = report.result.metric is not None and of_boots(report.result.metric)
+    if not about and not on_and_off(report):
+        yield Finding.of(Untested.WORKLOAD)
+    asked = {g.name for g in report.result.gates if g.status is not GateStatus.ABSENT}
+    if GateName.SAME_KERNEL not in asked:
+        yield Finding.of(Untested.SAME_KERNEL)
+    if report.synthetic_workload:
+        yield Finding.of(Untested.PRODUCTION)
+    emulated = report.host.device.emulated
+    yield Finding.of(Untested.HARDWARE if emulated else Untested.MACHINES)
+
+
+def machine(report: ReportInput) -> Iterator[tuple[str, Finding]]:
+    """Machine and kernel, a label and a line each."""
+    device, profile = report.host
+    smt = "on" if device.threads > 1 and profile.smt else "off"
+    yield (
+        "machine",
+        Finding.of(
+            Machines.TOPOLOGY,
+            sockets=device.sockets,
+            cores=device.cores,
+            threads=device.threads,
+            smt=smt,
+            memory_mib=device.memory_mib,
+            cpus=profile.isolated,
+            isolates=profile.isolates,
+        ),
+    )
+    if report.hosts:
+        hosts = tuple(
+            Finding.of(Machines.HOST, name=host.name, boots=host.boots) for host in report.hosts
+        )
+        within = any(host.adds is not None for host in report.hosts)
+        yield "hosts", Finding.of(Machines.HOSTS, hosts=hosts, within=within)
+    yield "boot line", Finding.of(Machines.BOOT_LINE, line=_isolating(profile.line_on(device)))
+    kernel = {"config": report.config_name, "compiler": _plain_compiler(report.compiler)}
+    yield "kernel", Finding.of(Machines.KERNEL, release=report.release, **kernel)
+
+
+def _plain_compiler(compiler: str) -> str:
+    """Name and version, without what a distribution adds: `gcc (Debian 12.2.0-14) 12.2.0`."""
+    return re.sub(r" ?\([^()]{0,200}\)", "", compiler)
+
+
+#: Of a boot line, what a reader of a report on isolated CPUs asks for; all of it is on the page.
+_ASKED_FOR = ("isolcpus=", "nohz_full=", "rcu_nocbs=", "irqaffinity=", "rcu_nocb_poll", "idle=",
+              "intel_pstate=", "mitigations=", "nosmt", "processor.max_cstate=")  # fmt: skip
+
+
+def _isolating(line: str) -> str:
+    words = line.split()
+    asked = [word for word in words if word.startswith(_ASKED_FOR)]
+    return " ".join([*asked, *(["..."] if len(asked) < len(words) else [])]) or "none"

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Words of mails about a campaign."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.model.kinds.report import (
+    Changes,
+    Columns,
+    Concerns,
+    Footers,
+    Found,
+    Levels,
+    Machines,
+    Opens,
+    Series,
+    Shows,
+    Sure,
+    Symptoms,
+    Untested,
+    Where,
+)
+from rtbisect.words.metrics import BOOT_PHRASES, PHRASES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbisect.words.template import Words
+
+_FROM_TO = "from {base:figure} to {new:figure}{unit:unit}"
+
+
+def _moves(data: Mapping[str, Any]) -> str:
+    if data["new"] == data["base"]:
+        return "stays at {new:figure}{unit:unit}"
+    return f"{'rises' if data['new'] > data['base'] else 'falls'} {_FROM_TO}"
+
+
+def _change(data: Mapping[str, Any]) -> str:
+    phrases = PHRASES.get((data["suite"], data["name"]))
+    if phrases is not None and data["new"] != data["base"]:
+        cpu = "an isolated CPU" if data["isolated"] else "a watched CPU"
+        return phrases.change.replace("{cpu}", cpu)
+    meaning = " ({title})" if data["title"] else ""
+    return f"{{suite}}.{{name}}{meaning} {_moves(data)}"
+
+
+def _change_of_boots(data: Mapping[str, Any]) -> str:
+    phrases = BOOT_PHRASES.get((data["suite"], data["name"]))
+    happens = phrases.happens if phrases else "{suite}.{name} is seen"
+    return f"{happens} in {{new}} of {{new_boots}} boots instead of {{base}} of {{base_boots}}"
+
+
+def _symptom(data: Mapping[str, Any]) -> str:
+    phrases = PHRASES.get((data["suite"], data["name"]))
+    return phrases.symptom if phrases else "{suite}.{name} {base:figure} -> {new:figure}{unit:unit}"
+
+
+def _symptom_of_boots(data: Mapping[str, Any]) -> str:
+    phrases = BOOT_PHRASES.get((data["suite"], data["name"]))
+    symptom = phrases.symptom if phrases else "{suite}.{name}"
+    return f"{symptom} in {{new}} of {{new_boots}} boots"
+
+
+def _column(data: Mapping[str, Any]) -> str:
+    key = data["suite"], data["name"]
+    phrases = PHRASES.get(key) or BOOT_PHRASES.get(key)
+    return phrases.column if phrases else "{suite}.{name}{unit:comma}"
+
+
+def _machine(data: Mapping[str, Any]) -> str:
+    article = "an" if data["sockets"] in (8, 11, 18) else "a"
+    return f"on {article} {{sockets}}-socket {{machine}}{_isolation(data)}"
+
+
+def _isolation(data: Mapping[str, Any]) -> str:
+    isolated = " with CPUs {isolated} isolated" if data["isolated"] else ""
+    return f"{isolated}{', PREEMPT_RT' if data['realtime'] else ''}"
+
+
+def _over(data: Mapping[str, Any]) -> str:
+    """The change, and over how many boots."""
+    return "{change:begin} ({middle} of {boots} boots)" if data["middle"] else "{change:begin}"
+
+
+def _opens_culprit(data: Mapping[str, Any]) -> str:
+    change = _over(data)
+    if data["beside"]:
+        change = f"While {{beside}} runs, {change.replace(':begin', '')}"
+    return f'{change} since commit {{commit:.12}} ("{{subject}}"), {{where}}.'
+
+
+def _opens_with(rest: str) -> Words:
+    return lambda data: f"{_over(data)}, {{where}}. {rest}"
+
+
+def _ratio(data: Mapping[str, Any]) -> str:
+    added = ", {floor:g}{unit:unit} added to both" if data["floor"] else ""
+    return (
+        f"the ratio is {{ratio:figure}} (95% interval {{low:figure}} to {{high:figure}}{added}),"
+        " {test} p = {p:.2g}"
+    )
+
+
+def _ours(data: Mapping[str, Any]) -> str:
+    source = " ({source})" if data["source"] else ""
+    return f"{{workload}} is a small program of ours{source}, not an application."
+
+
+def _repaired(data: Mapping[str, Any]) -> str:
+    part = " {part}" if data["part"] else ""
+    phrases = BOOT_PHRASES.get((data["suite"], data["name"]))
+    what = phrases.happens if phrases else "{suite}.{name}"
+    return (
+        f"A revert brings back what the commit repairs: {what}{part}, {{without}} without it and"
+        " {with_it} with it (campaign {campaign})."
+    )
+
+
+def _verb(data: Mapping[str, Any], one: str, many: str) -> str:
+    return one if len(data["names"]) == 1 else many
+
+
+def _revert(data: Mapping[str, Any]) -> str:
+    return "a revert on the tip ({why})" if data["why"] else "a revert on the tip"
+
+
+def _topology(data: Mapping[str, Any]) -> str:
+    isolated = "isolated" if data["isolates"] else "measured, not isolated"
+    return (
+        "{sockets} x {cores} x {threads} sockets, cores, threads; SMT {smt}; CPUs {cpus}"
+        f" {isolated}; {{memory_mib}} MiB"
+    )
+
+
+def _range(data: Mapping[str, Any]) -> str:
+    tree = "{tree}" if data["tree"] else "a local tree"
+    return f"{{older}}..{{newer}} of {tree} ({{commits:many commit}})"
+
+
+def _nothing(data: Mapping[str, Any], got: str) -> str:
+    what = "{metric} did not get" if data["metric"] else "No judged figure got"
+    confidence = " (confidence {confidence})" if data["confidence"] else ""
+    return f"{what} {got}{confidence}."
+
+
+SENTENCES: Mapping[str, Words] = {
+    Changes.FIGURE: _change,
+    Changes.PART: lambda data: f"{{suite}}.{{name}} {{part}} {_moves(data)}",
+    Changes.BOOTS: _change_of_boots,
+    Changes.UNMEASURED: "{suite}.{name} was not measured on both kernels",
+    Symptoms.FIGURE: _symptom,
+    Symptoms.PART: "{suite}.{name} {part} {base:figure} -> {new:figure}{unit:unit}",
+    Symptoms.BOOTS: _symptom_of_boots,
+    Symptoms.UNMEASURED: "{suite}.{name} not measured",
+    Levels.FIGURE: "{value:figure}{unit:unit}",
+    Levels.BOOTS: "{seen} of {boots} boots",
+    Columns.FIGURE: _column,
+    Columns.CELLS: "median [min..max]",
+    Where.MACHINE: _machine,
+    Where.EMULATED: lambda data: f"on an emulated machine (QEMU){_isolation(data)}",
+    Opens.CULPRIT: _opens_culprit,
+    Opens.UNATTRIBUTED: lambda data: (
+        f'{_over(data)} since commit {{commit:.12}} ("{{subject}}"), {{where}}. What makes the'
+        " difference is not known, so this goes to nobody else."
+    ),
+    Opens.TOOL: lambda data: (
+        f'{_over(data)} since commit {{commit:.12}} ("{{subject}}"), {{where}}. The measuring tool'
+        " makes the difference itself: this is not a regression of the kernel."
+    ),
+    Opens.SET: _opens_with(
+        "It is one of {commits:many commit}, which the evidence does not tell apart."
+    ),
+    Opens.MULTIPLE: _opens_with("More than one commit of the range does that."),
+    Opens.MERGE: _opens_with("It comes with a merge: none of its parents shows it alone."),
+    Opens.LAYOUT: _opens_with(
+        "It follows where the compiler puts the code and not what a commit does, so none is named."
+    ),
+    Opens.NOT_REPRODUCED: "What changed in {metric} did not show again on fresh boots.",
+    Opens.NOOP: "No commit is named for {metric}: the one that was found builds the same kernel as"
+    " its parent.",
+    Opens.OPEN: "No commit is named for {metric}: the boots do not bear one.",
+    Opens.NOTHING: lambda data: _nothing(data, "worse"),
+    Opens.NO_REPAIR: lambda data: _nothing(data, "better"),
+    Opens.IMPROVED: "{figures:many figure} got better, and none got worse.",
+    Sure.APART: "the boots of the two kernels do not overlap",
+    Sure.OVERLAP: "the boots of the two kernels overlap in part",
+    Sure.LUCK: "luck alone makes such a difference with p = {p:.2g}",
+    Sure.REVERT_HELPS: "reverting it on the tip brings back {level}",
+    Sure.REVERT_SHORT: "reverting it on the tip brings {level}, which is not all the way back",
+    Sure.REVERT_NOT: "reverting it on the tip does not help ({level})",
+    Sure.REVERT_OPEN: "the boots with the commit reverted on the tip do not decide",
+    Sure.CONFIDENCE: "confidence in this commit {confidence}",
+    Found.RANGE: lambda data: f"Found in {_range(data)}",
+    Found.SEARCHED: lambda data: f"Compared: the ends of {_range(data)}",
+    Found.RELEASED: "first released in {release}",
+    Found.STILL: "the newest kernel that was booted, {newest}, still has it",
+    Found.PERHAPS_GONE: "whether the newest kernel that was booted, {newest}, has it is not sure",
+    Shows.RATIO: _ratio,
+    Shows.DIFFERENCE: (
+        "the difference is {difference:+figure}{unit:unit} (95% interval {low:+figure} to"
+        " {high:+figure}{unit:unit}), {test} p = {p:.2g}"
+    ),
+    Shows.LAYOUT: "kernels with another code layout show the same",
+    Shows.LAYOUT_NOT: "kernels with another code layout do not show it",
+    Shows.SAME_KERNEL: "{why}",
+    Shows.FUNCTIONS: "{why}",
+    Shows.HANGS: "{why}",
+    Shows.RIGHT: "{gate}: {why}",
+    Shows.LOOP: "{why}",
+    Shows.WITHOUT_RT: "{why}",
+    Concerns.KERNEL: (
+        "The kernel itself makes the difference: it is there with {workload} and without, a revert"
+        " takes it back, and another code layout does not."
+    ),
+    Concerns.WITH_AND_WITHOUT: "It is there with {workload} and without.",
+    Concerns.NO_WORKLOAD: "It was measured with no workload beside it.",
+    Concerns.ONLY_BESIDE: (
+        "Without {workload} the boots show no regression, so this is not reported as one of the"
+        " kernel alone."
+    ),
+    Concerns.ABOUT: "The figure is taken only while {workload} runs.",
+    Concerns.OURS: _ours,
+    Concerns.OF_SITE: "{workload} is a program of this lab, not an application.",
+    Concerns.NEEDED: "Series without the commit that have the fault want it.",
+    Concerns.REPAIRS: "The commit says that it repairs {tag}: a revert brings that back.",
+    Concerns.REPAIRED: _repaired,
+    Series.PICK: "Please pick mainline commit {commit} for {lacking}.",
+    Series.APPLIES: "{name} (it applies)",
+    Series.CONFLICTS: "{name} (conflicts in {files:first 3})",
+    Series.REVERTED: "{name} (had it as {commit:.12} and reverted it)",
+    Series.HAVE: lambda data: f"{{names}} {_verb(data, 'has', 'have')} it.",
+    Series.UNAFFECTED: lambda data: (
+        f"{{names}} {_verb(data, 'lacks', 'lack')} the commit that it repairs."
+    ),
+    Series.UNKNOWN: "Of {names} it is not known.",
+    Series.TESTED: "Tested in {names}.",
+    Untested.LIST: "Not tested: {parts:; }.",
+    Untested.REVERT: _revert,
+    Untested.LAYOUT: "another code layout",
+    Untested.SAME_KERNEL: "boots of one kernel against each other",
+    Untested.MACHINES: "another type of machine",
+    Untested.HARDWARE: "hardware (the machine is emulated)",
+    Untested.PRODUCTION: "an application",
+    Untested.WORKLOAD: "the workload on and off on both kernels",
+    Untested.SERIES: "other series",
+    Untested.WHAT_IT_REPAIRS: "whether a revert brings back another fault",
+    Machines.TOPOLOGY: _topology,
+    Machines.HOSTS: lambda data: (
+        "{hosts}; compared within hosts" if data["within"] else "{hosts}; not told apart"
+    ),
+    Machines.HOST: "{name} {boots:many boot}",
+    Machines.KERNEL: "{release}, config {config}, {compiler}",
+    Machines.BOOT_LINE: "{line}",
+    Footers.APPROVED: "Written by {bot}; {approver} answers for it.",
+    Footers.COMMANDS: ('Reply "#rtbisect test <branch or mbox URL>" to have a patch measured.'),
+    Footers.TAGS: "If you fix this, please add: {reported_by}; {closes}; {fixes}",
+    Footers.HURTS: "Whom it hurts, by {approver}: {use_case}",
+    Footers.COST: "{builds:many build}, {boots:many boot}, {skipped} skipped, {wall_s:duration}",
+    Footers.TO: "It would go to {author} <{address}>, with copies to whom scripts/get_maintainer.pl"
+    " names for {places}.",
+    Footers.READ: "A person reads it, answers for it and approves it: `rtbisect report approve`.",
+    Footers.SEARCH_REPAIR: (
+        "Which commit does it was not searched; `rtbisect bisect --find-fix` does that."
+    ),
+}
