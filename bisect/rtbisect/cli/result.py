@@ -10,6 +10,10 @@ from rtbisect.campaign import trees
 from rtbisect.campaign.session import level_of
 from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Outcome
+from rtbisect.report.input_file import read_input
+from rtbisect.report.letter import opening_of
+from rtbisect.report.text import wrap
+from rtbisect.report.wording import said
 from rtbisect.words.documents import found, spoken
 from rtbisect.words.numbers import duration
 from rtbisect.words.speak import speak
@@ -87,6 +91,8 @@ def text_of(record: CampaignRecord, summary: Summary, heads: Sequence[CommitHead
         costs = f"{summary.builds} builds, {summary.boots} boots, {duration(summary.wall_s)}"
         return f"{record.id}: {record.state}, {costs} {record.note}".rstrip()
     lines = [headline(record, result), *_head_lines(heads)]
+    if opening := _opening(record):
+        lines.append(wrap(opening, first="  ", rest="  "))
     voice = voice_of_request(record.request)
     lines += [f"  {speak(reason, voice)}" for reason in result.reasons]
     for check in result.verifications:
@@ -101,6 +107,17 @@ def text_of(record: CampaignRecord, summary: Summary, heads: Sequence[CommitHead
         left = "bisect log" if record.kind == CampaignKind.RUN else "draft"
         lines.append(f"  {left}: {record.report.path}")
     return "\n".join(lines)
+
+
+def _opening(record: CampaignRecord) -> str:
+    """The first sentences of its mail; "" where there is none, or it cannot be read."""
+    if record.report is None or record.kind == CampaignKind.RUN:
+        return ""
+    try:
+        report = read_input(record.report.folder)
+    except RtbisectError:
+        return ""
+    return " ".join(said(report, each, 600) for each in opening_of(report))
 
 
 def headline(record: CampaignRecord, result: Result) -> str:
