@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Cause, Sought
+from rtbisect.model.campaign import Sought
 from rtbisect.model.subject import Measured
 from rtbisect.report.text import foreign
 from rtbisect.words.speak import speak
@@ -27,10 +27,8 @@ class ReportWords:
     ends: tuple[str, str]
     #: Kernels before the change and since.
     kernels: tuple[str, str]
-    #: The template of a culprit by its cause: where boots stand still, and of any other figure.
-    still_templates: Mapping[Cause, str]
-    templates: Mapping[Cause, str]
-    #: Headers say of what kind a report is, in the same two cases; "" is not said.
+    #: Headers say of what kind a report is: of boots that stand still, and of any other figure; ""
+    #: is not said.
     still_kind: str
     kind: str
     #: Before the subject: where the kernel itself hurts somebody, and else.
@@ -38,47 +36,26 @@ class ReportWords:
     mark: str
     #: A page calls an answer with a culprit so, not by its outcome; "" does not.
     answer: str
-    #: What was not found.
-    nothing: str
-    #: The newest revision that was booted surely has it, or not surely; "" where that is no news.
-    surely_there: str
-    perhaps_gone: str
 
 
 WORDS: Mapping[Sought, ReportWords] = {
     Sought.REGRESSION: ReportWords(
         ends=("good", "bad"),
         kernels=("good side", "bad side"),
-        still_templates={
-            Cause.KERNEL: "hang.txt.j2",
-            Cause.WORKLOAD_DEPENDENT: "workload_dependent.txt.j2",
-        },
-        templates={
-            Cause.KERNEL: "regression.txt.j2",
-            Cause.WORKLOAD_DEPENDENT: "workload_dependent.txt.j2",
-        },
         still_kind="",
         kind="",
         hurting_mark="[REGRESSION] ",
         mark="",
         answer="",
-        nothing="No regression of",
-        surely_there="still has it",
-        perhaps_gone="does not have it for sure",
     ),
     Sought.REPAIR: ReportWords(
         ends=("older", "newer"),
         kernels=("broken", "repaired"),
-        still_templates=dict.fromkeys(Cause, "backport.txt.j2"),
-        templates=dict.fromkeys(Cause, "repair.txt.j2"),
         still_kind="backport",
         kind="repair",
         hurting_mark="backport request: ",
         mark="backport request: ",
         answer="repair",
-        nothing="Nothing repairs",
-        surely_there="",
-        perhaps_gone="",
     ),
 }
 
