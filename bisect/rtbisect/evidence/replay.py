@@ -49,7 +49,7 @@ def _build_key(build: Build) -> str:
 def _refuse(missing: str) -> NoReturn:
     raise ConfigError(
         f"the journal does not have {missing}",
-        "the campaign is not finished, or not all of it is here",
+        "it is not finished, was ended by a version that asked for less, or is not all here",
     )
 
 
