@@ -155,6 +155,7 @@ def test_guard_moves_active_lines_away_from_the_margin():
     assert text == " From here\n\n #regzbot x\n --- a\n Acked-by: x\nplain\n"
 
 
+@pytest.mark.words
 def test_a_console_adds_no_command_and_no_trailer(tmp_path):
     said = ("#regzbot introduced: v1", "Signed-off-by: A <a@example.org>", "\x1b[31mred\x07", "")
     text = DraftMailer(settings(tmp_path)).draft(replace(hang(), excerpt=said), "").eml

@@ -62,6 +62,7 @@ def test_mailable_reports_offer_tags_but_sign_nothing(mailer):
     assert "Fixes:" not in body(mailer, on_board(epoll()))
 
 
+@pytest.mark.words
 def test_the_table_has_a_row_for_each_kernel_and_a_column_for_each_level(mailer):
     text = body(mailer, epoll())
     rows = [line.split() for line in text.splitlines() if line.startswith(("  parent", "  commit"))]
