@@ -27,7 +27,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup setup-lab demo test test-night test-nonsense test-lab test-unit test-integration test-road test-fresh test-playbooks test-systemd lint lock picture bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
+.PHONY: help setup setup-lab demo test test-night test-nonsense test-lab test-outsider test-unit test-integration test-road test-fresh test-playbooks test-systemd lint lock picture bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
 .DEFAULT_GOAL := help
 
 help:
@@ -63,7 +63,7 @@ test-integration: setup
 
 ## make test-road         real kernels, built and booted (slow): tests/road
 test-road: setup
-	@PYTEST_ADDOPTS="$$PYTEST_ADDOPTS --ignore=tests/road/lab" tools/tier.sh road tests/road
+	@PYTEST_ADDOPTS="$$PYTEST_ADDOPTS --ignore=tests/road/lab --ignore=tests/road/outsider" tools/tier.sh road tests/road
 
 ## make test-night        every tier of test as deep as it goes: more examples, trials and builds (slow)
 test-night: export PYTEST_ADDOPTS := $(PYTEST_ADDOPTS) --hypothesis-profile=night
@@ -76,6 +76,10 @@ test-nonsense: setup
 ## make test-lab          a real LAVA server and hosts that it boots over the network (slow, not in test)
 test-lab: setup-lab
 	@tools/tier.sh lab tests/road/lab
+
+## make test-outsider     the recipe of a mail with real kernels in an empty folder (slow, not in test)
+test-outsider: setup
+	@tools/tier.sh outsider tests/road/outsider
 
 ## make test-fresh        setup, unit tests and one boot inside a new minimal Debian 12; as root
 test-fresh:
