@@ -34,7 +34,11 @@ def pytest_configure(config):
     if config.getoption("--nonsense"):
         # Nothing of the program is imported where it is not asked for.
         sentences = import_module("rtbisect.words.sentences")
-        sentences.words_of = import_module("helpers.nonsense").nonsense(sentences.words_of)
+        # A mail goes nowhere that an outsider cannot read: the lint would refuse it.
+        approved = any("integration" in str(place) for place in config.args)
+        mails = (sentences.report, sentences.recipe) if approved else ()
+        kept = {kind for room in mails for kind in room.SENTENCES}
+        sentences.words_of = import_module("helpers.nonsense").nonsense(sentences.words_of, kept)
         config.option.markexpr = "not words"
 
 

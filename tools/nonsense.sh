@@ -13,7 +13,8 @@ git clone -q . "$folder"
 cd "$folder"
 {
     cat tests/helpers/nonsense.py
-    echo "words_of = nonsense(words_of)"
+    # A mail goes nowhere that an outsider cannot read: the lint would refuse it.
+    echo "words_of = nonsense(words_of, frozenset([*report.SENTENCES, *recipe.SENTENCES]))"
 } >>bisect/rtbisect/words/sentences.py
 make setup
 export PYTEST_ADDOPTS="${PYTEST_ADDOPTS-} --nonsense"

@@ -13,14 +13,14 @@ def made_up(kind):
     return "".join(_SYLLABLES[byte % 8] for byte in hashlib.sha256(kind.encode()).digest()[:3])
 
 
-def nonsense(words_of):
-    """The look-up `words_of` with made-up words for every kind that it knows, but for what an
-    older program said: that has no words but its data.
+def nonsense(words_of, kept=frozenset()):
+    """The look-up `words_of` with made-up words for every kind that it knows, but for those that
+    are `kept`, and what an older program said: that has no words but its data.
     """
 
     def look_up(kind):
         words = words_of(kind)
-        if words in (None, "{text}"):
+        if words in (None, "{text}") or kind in kept:
             return words
         return lambda data: " ".join([made_up(kind), *(f"{{{name}}}" for name in data)])
 

@@ -17,7 +17,7 @@ from rtbisect.errors import ConfigError
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Sample
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.mail import Ignored, Newer
+from rtbisect.model.kinds.mail import Ignored, Newer, Obstacle
 from rtbisect.model.result import KernelRole, TableRow
 from rtbisect.report.lint.mail import MOST_BYTES
 from rtbisect.report.lint.rules import lint
@@ -106,7 +106,7 @@ def test_an_answer_on_data_of_an_emulator_is_the_operators(world):
     name = world.campaign(rcu())
     found = checked(world, name, (9.0,) * 6, (6.0, 6.1, 5.9, 6.0, 6.05, 6.02), rcu())
     assert not found.mailable
-    assert "Emulator data" in found.text
+    assert words(Finding.of(Obstacle.EMULATED)) in " ".join(found.text.split())
     assert "Subject: [internal] Re:" in found.text
 
 
