@@ -143,7 +143,8 @@ def test_processes_are_bounded(bench, each):
 def test_a_fork_bomb_is_bounded(bench):
     mark = f"{os.getpid()}.125"
     found = bench.run(f"b() {{ b | b & }}; b; sleep 4; exec sleep {mark}", timeout_s=8.0)
-    assert found.exceeded or found.done.timed_out
+    # A shell that is refused its first process gives up before anybody has to end it.
+    assert found.exceeded or not found.done.ok
     assert nothing_left(mark)
 
 
