@@ -84,14 +84,21 @@ def empty_answer(identity: str) -> dict[str, Any]:
     return {"campaign": identity} | words | counts | ends | {name: [] for name in lists}
 
 
-def text_of(record: CampaignRecord, summary: Summary, heads: Sequence[CommitHead] = ()) -> str:
-    """The answer for a person; `heads` are the commits of it, where they are to be described."""
+def text_of(
+    record: CampaignRecord,
+    summary: Summary,
+    heads: Sequence[CommitHead] = (),
+    opening: str = "",
+) -> str:
+    """The answer for a person. `heads` are the commits of it, where they are to be described, and
+    `opening` are the first sentences of its mail: who lists many campaigns reads neither.
+    """
     result = record.result
     if result is None:
         costs = f"{summary.builds} builds, {summary.boots} boots, {duration(summary.wall_s)}"
         return f"{record.id}: {record.state}, {costs} {record.note}".rstrip()
     lines = [headline(record, result), *_head_lines(heads)]
-    if opening := _opening(record):
+    if opening:
         lines.append(wrap(opening, first="  ", rest="  "))
     voice = voice_of_request(record.request)
     lines += [f"  {speak(reason, voice)}" for reason in result.reasons]
@@ -109,7 +116,7 @@ def text_of(record: CampaignRecord, summary: Summary, heads: Sequence[CommitHead
     return "\n".join(lines)
 
 
-def _opening(record: CampaignRecord) -> str:
+def opening(record: CampaignRecord) -> str:
     """The first sentences of its mail; "" where there is none, or it cannot be read."""
     if record.report is None or record.kind == CampaignKind.RUN:
         return ""
@@ -149,7 +156,7 @@ def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any]
     heads: tuple[CommitHead, ...] = ()
     if record.result is not None:
         heads = _heads(output, record.request, record.result)
-    text = text_of(record, store.summary(record), heads)
+    text = text_of(record, store.summary(record), heads, opening(record))
     return answer_of(store, record) | {"commits": list(map(asdict, heads))}, text
 
 
