@@ -169,6 +169,11 @@ class HostSetup(NamedTuple):
     device: DeviceType
     profile: HostProfile
 
+    @property
+    def smt(self) -> bool:
+        """Whether a core ran more than one thread."""
+        return self.device.threads > 1 and self.profile.smt
+
 
 @kept_as("ReportInput", _with_parents, _with_sought, _with_findings, _with_series)
 @dataclass(frozen=True, slots=True, kw_only=True)

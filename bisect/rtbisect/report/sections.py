@@ -51,7 +51,7 @@ def found(report: ReportInput) -> Iterator[Finding]:
     if report.culprit and report.culprit.release:
         yield Finding.of(Found.RELEASED, release=cut(report.culprit.release, 40))
     newest = _newest(report)
-    if newest and report.culprit and report.sought is Sought.REGRESSION:
+    if newest is not None and report.culprit and report.sought is Sought.REGRESSION:
         sure = newest >= _SURE
         yield Finding.of(Found.STILL if sure else Found.PERHAPS_GONE, newest=short(report.newer))
 
@@ -274,7 +274,6 @@ def untested(report: ReportInput) -> Iterator[Finding]:
 def machine(report: ReportInput) -> Iterator[tuple[str, Finding]]:
     """Machine and kernel, a label and a line each."""
     device, profile = report.host
-    smt = "on" if device.threads > 1 and profile.smt else "off"
     yield (
         "machine",
         Finding.of(
@@ -282,7 +281,7 @@ def machine(report: ReportInput) -> Iterator[tuple[str, Finding]]:
             sockets=device.sockets,
             cores=device.cores,
             threads=device.threads,
-            smt=smt,
+            smt="on" if report.host.smt else "off",
             memory_mib=device.memory_mib,
             cpus=profile.isolated,
             isolates=profile.isolates,

@@ -235,6 +235,9 @@ def test_what_is_known_of_newer_kernels_is_what_was_booted():
         for row in rcu().result.tested
     )
     assert Found.PERHAPS_GONE in kinds(with_result(rcu(), tested=rows))
+    # Nothing at all is not unknown.
+    gone = tuple(replace(row, probability_bad=0.0) for row in rcu().result.tested)
+    assert Found.PERHAPS_GONE in kinds(with_result(rcu(), tested=gone))
     silent = kinds(with_result(rcu(), tested=()))
     assert not silent & {Found.STILL, Found.PERHAPS_GONE}
 
