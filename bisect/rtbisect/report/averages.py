@@ -15,7 +15,7 @@ from rtbisect.report.wording import said
 from rtbisect.suites.base import find
 
 if TYPE_CHECKING:
-    from rtbisect.model.report import ReportInput
+    from rtbisect.model.report import Repaired, ReportInput
 
 
 def metric_name(key: MetricKey) -> str:
@@ -32,6 +32,12 @@ def unit_of(report: ReportInput, key: MetricKey) -> str:
     if limit is not None:
         return limit.unit
     return next((row.unit for row in report.result.table if row.metric == key), "")
+
+
+def repaired_unit(report: ReportInput, known: Repaired) -> str:
+    """Unit of what another campaign has measured of a repair."""
+    limit = threshold_of(report, known.metric)
+    return known.unit if known.figure else limit.unit if limit else ""
 
 
 def limit_of(report: ReportInput, judgement: Judgement) -> Threshold | None:

@@ -16,20 +16,15 @@ if TYPE_CHECKING:
 class CommitView:
     """A commit as a template prints it."""
 
-    sha: str
-    #: The first 12 digits of it.
+    #: The first 12 digits of its sha.
     short: str
     subject: str
     author: str
     email: str
-    #: As the tree has it.
-    date: str
     #: The first ones by name, of more the number.
     files: str
     #: A Fixes: trailer on one line, without its title where that is not plain ASCII.
     fixes: str
-    #: The first release that has it, "" where none is known.
-    release: str = ""
 
 
 def commit_view(commit: CommitText) -> CommitView:
@@ -39,13 +34,10 @@ def commit_view(commit: CommitText) -> CommitView:
     names = ", ".join(foreign(name, 60) for name in commit.files[:4])
     left = len(commit.files) - 4
     return CommitView(
-        sha=foreign(commit.sha, 40),
         short=head,
         subject=foreign(commit.subject, 90),
         author=foreign(commit.author, 60),
         email=foreign(commit.author_email, 60),
-        date=foreign(commit.date, 40),
         files=f"{names} and {left} more" if left > 0 else names,
         fixes=f'Fixes: {head} ("{subject}")' if plain else f"Fixes: {head}",
-        release=foreign(commit.release, 50),
     )

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
-from rtbisect.model.campaign import Cause, Outcome, Sought
+from rtbisect.model.campaign import Cause, Sought
 from rtbisect.model.command import NO_KERNEL
 from rtbisect.model.report import Report, ReportInput, ReportState
 from rtbisect.report.bisect_log import bisect_log_of
 from rtbisect.report.campaign_log import log_text
 from rtbisect.report.input_file import INPUT, input_json
 from rtbisect.report.kcidb import kcidb_json
-from rtbisect.report.letter import Bot, Public, letter
+from rtbisect.report.letter import Bot, Letter, Public, letter, names_culprit
 from rtbisect.report.lint.form import MAX_BYTES
 from rtbisect.report.mail_values import Detail, mail_values
 from rtbisect.report.message import Envelope, guard, message, own_id, subject
@@ -176,16 +176,17 @@ class DraftMailer:
 
     def body(self, report: ReportInput, public: Public | None = None) -> str:
         """The text of the mail, shortened until it has MOST_LINES and MAX_BYTES."""
-        text = ""
+        text, written = "", letter(report, self.bot, public)
         for detail in DETAILS:
-            text = self.rendered(report, detail, public)
+            text = self.rendered(report, written, detail, public)
             if text.count("\n") <= MOST_LINES and len(text) <= MAX_BYTES:
                 break
         return text
 
-    def rendered(self, report: ReportInput, detail: Detail, public: Public | None = None) -> str:
+    def rendered(
+        self, report: ReportInput, written: Letter, detail: Detail, public: Public | None = None
+    ) -> str:
         """The text of the mail with so much detail."""
-        written = letter(report, self.bot, public)
         values = mail_values(report, self.bot, written, detail, public)
         return guard(
             self.pages.rendered(template_name(report), values), commands=public is not None
@@ -255,10 +256,8 @@ def marks(report: ReportInput) -> tuple[tuple[str, str], ...]:
 
 def template_name(report: ReportInput) -> str:
     """About one commit, or for the operator alone."""
-    result = report.result
-    named = result.outcome is Outcome.CULPRIT and report.culprit is not None
-    told = named and result.cause in (Cause.KERNEL, Cause.WORKLOAD_DEPENDENT)
-    return "mail.txt.j2" if told else "operator.txt.j2"
+    told = report.result.cause in (Cause.KERNEL, Cause.WORKLOAD_DEPENDENT)
+    return "mail.txt.j2" if told and names_culprit(report) else "operator.txt.j2"
 
 
 def keep(path: Path, text: str, mode: int = 0o600) -> None:

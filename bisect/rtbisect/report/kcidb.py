@@ -168,8 +168,7 @@ class _KcidbObjects:
         number: dict[str, Any] = {"value": middle * factor, "prefix": "metric"}
         if si:
             number["unit"] = si
-        device, profile = self.report.host
-        smt = device.threads > 1 and profile.smt
+        device, smt = self.report.host.device, self.report.host.smt
         machine = f"{ascii_line(device.name, 60)}{' (emulated)' if device.emulated else ''}"
         return {
             "id": self._id("test", row.sha, str(row.key)),

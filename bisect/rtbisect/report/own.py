@@ -132,7 +132,7 @@ def cpu_lists(report: ReportInput) -> Iterator[Finding]:
     names = {"isolated": profile.isolated, "housekeeping": profile.housekeeping}
     if isolated | housekeeping != online:
         machine = {"sockets": device.sockets, "cores": device.cores, "threads": device.threads}
-        smt = profile.smt and device.threads > 1
+        smt = report.host.smt
         yield Finding.of(CpuLists.OTHER_MACHINE, **names, **machine, smt=smt)
     if isolated & housekeeping:
         yield Finding.of(CpuLists.SHARED, **names)

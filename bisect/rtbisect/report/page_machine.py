@@ -24,14 +24,13 @@ if TYPE_CHECKING:
 def machine(report: ReportInput) -> Rows:
     """Device, CPUs, boot line, kernel: field and value."""
     device, profile = report.host
-    smt = "on" if device.threads > 1 and profile.smt else "off"
     fields = (
         ("device", f"{device.name}{' (emulated)' if device.emulated else ''}"),
         ("model", device.cpu_model),
         ("sockets", str(device.sockets)),
         ("cores of a socket", str(device.cores)),
         ("threads of a core", str(device.threads)),
-        ("SMT", smt),
+        ("SMT", "on" if report.host.smt else "off"),
         ("memory", f"{device.memory_mib} MiB"),
         ("isolated CPUs" if profile.isolates else "CPUs measured, not isolated", profile.isolated),
         ("housekeeping CPUs", profile.housekeeping),

@@ -23,7 +23,7 @@ from rtbisect.report.averages import (
     judged_unit,
     limit_of,
     of_boots,
-    threshold_of,
+    repaired_unit,
 )
 from rtbisect.report.headline_figure import floor_that_shows, headline, test_name
 from rtbisect.report.opening import beside, check_of, level_of_sample, readable
@@ -230,8 +230,7 @@ def brings_back(report: ReportInput) -> Iterator[Finding]:
 
 
 def _repaired(report: ReportInput, known: Repaired) -> Finding:
-    limit = threshold_of(report, known.metric)
-    unit = known.unit if known.figure else limit.unit if limit else ""
+    unit = repaired_unit(report, known)
     without, with_it = (
         level_of_sample(known.metric, side, unit) for side in (known.without, known.with_it)
     )

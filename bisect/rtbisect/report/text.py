@@ -14,6 +14,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rtbisect.words import numbers
+
 PROSE = 72
 TABLE = 76
 
@@ -39,9 +41,6 @@ _SPELLED = {
 #: What tools act upon when they find it in a mail: trailers and bot commands.
 _TRAILER = re.compile(r"(?i)(-by|\bfixes|\bcloses|\bcc):(?=\s|$)")
 _COMMAND = re.compile(r"(?i)#(?=\s*(regzbot|syz|kernelci)\b)")
-
-#: Units that read as a suffix, and those that say nothing.
-_UNITS = {"1/s": "/s", "1/ms": "/ms", "per_s": "/s", "1": "", "ratio": "", "count": "", "none": ""}
 
 
 def cut(text: str, limit: int) -> str:
@@ -92,14 +91,12 @@ def wrap(text: str, width: int = PROSE, first: str = "", rest: str = "") -> str:
 
 def unit_text(unit: str) -> str:
     """A unit as it is printed: `us` for microseconds, `/s` for rates, nothing for ratios."""
-    plain = foreign(unit, 12)
-    return _UNITS.get(plain, plain)
+    return numbers.unit(foreign(unit, 12), "")
 
 
 def suffix(unit: str) -> str:
     """A unit behind a number."""
-    text = unit_text(unit)
-    return f" {text}" if text and not text.startswith("/") else text
+    return numbers.unit(foreign(unit, 12))
 
 
 def many(count: int, noun: str) -> str:
@@ -112,18 +109,7 @@ def number(value: float, unit: str = "", *, sign: bool = False, whole: bool = Tr
 
     `whole` false gives whole numbers their decimals too, for a row of mixed ones.
     """
-    if not math.isfinite(value):
-        digits = str(value)
-    elif value == 0 or (whole and value == int(value) and abs(value) < 1e6):
-        digits = str(int(value))
-    elif 1e-3 <= abs(value) < 1e6:
-        places = max(0, 2 - math.floor(math.log10(abs(value))))
-        digits = f"{value:.{places}f}"
-    else:
-        digits = f"{value:.3g}"
-    if sign and value > 0:
-        digits = f"+{digits}"
-    return digits + suffix(unit)
+    return numbers.figure(value, "+" if sign else "", whole=whole) + suffix(unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +119,6 @@ class Column:
     title: str
     #: Its cells stand right, as numbers do, and are never cut.
     right: bool = False
-    #: It is left out where there is no room for it.
-    spare: bool = False
     #: Stands over the title.
     over: str = ""
 
@@ -144,19 +128,14 @@ def table(
 ) -> tuple[str, ...]:
     """Lines of a fixed-width table: titles, what stands over them, rule, rows, indented by two.
 
-    Where it would be wider than `width` spare columns are left out, then the widest left column
-    is cut; numbers, which stand in right columns, are not.
+    Where it would be wider than `width` the widest left column is cut; numbers, which stand in
+    right columns, are not.
     """
     cells = [[foreign(cell, width) for cell in row] for row in rows]
     widths = [
         max(len(column.title), len(column.over), *(len(row[i]) for row in cells), 0)
         for i, column in enumerate(columns)
     ]
-    if sum(widths) + 2 * len(columns) > width and any(column.spare for column in columns):
-        needed = [i for i, column in enumerate(columns) if not column.spare]
-        return table(
-            [columns[i] for i in needed], [[row[i] for i in needed] for row in cells], width
-        )
     spare = width - 2 * len(columns)
     left = [i for i, column in enumerate(columns) if not column.right]
     while sum(widths) > spare and left:

@@ -11,7 +11,7 @@ def figure(value: float, sign: str = "", *, whole: bool = False) -> str:
     they are; `sign` as in a format.
     """
     if not math.isfinite(value):
-        return str(value)
+        return f"{value:{sign}}" if math.isinf(value) else "nan"
     if value == 0 or (whole and value == int(value) and abs(value) < 1e6):
         return f"{value:{sign}.0f}" if value else "0"
     if 1e-3 <= abs(value) < 1e6:
@@ -20,12 +20,14 @@ def figure(value: float, sign: str = "", *, whole: bool = False) -> str:
     return f"{value:{sign}.3g}"
 
 
+#: Units that read as a suffix, and those that say nothing.
+_UNITS = {"1/s": "/s", "1/ms": "/ms", "per_s": "/s", "1": "", "ratio": "", "count": "", "none": ""}
+
+
 def unit(name: str, before: str = " ") -> str:
     """A unit behind a number: ` ms`, `/s`; nothing where it says nothing."""
-    if name in ("", "1", "ratio", "count", "none"):
-        return ""
-    rate = {"per_s": "/s"}.get(name, name.removeprefix("1"))
-    return rate if rate.startswith("/") else f"{before}{name}"
+    text = _UNITS.get(name, name)
+    return text if not text or text.startswith("/") else f"{before}{text}"
 
 
 def digits(value: float, sign: str = "") -> str:

@@ -16,6 +16,7 @@ from rtbisect.model.campaign import Cause, Level, Outcome, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Reasons
 from rtbisect.report.draft import DETAILS, MOST_LINES, DraftMailer, template_name
+from rtbisect.report.letter import letter
 from rtbisect.report.lint.rules import lint
 from rtbisect.report.mail_values import banner
 from rtbisect.report.own import check_mailable, mailable
@@ -118,7 +119,7 @@ def test_what_speaks_against_a_report_is_never_cut(mailer, detail):
     objection = Finding.of(Reasons.OBJECTION, gate="meaning", why=said(why))
     reasons = (*(said(f"reason {n}") for n in range(9)), objection)
     asked = replace(epoll(), result=replace(EPOLL, gates=gates, reasons=reasons))
-    whole = " ".join(mailer.rendered(asked, detail).split())
+    whole = " ".join(mailer.rendered(asked, letter(asked, mailer.bot), detail).split())
     assert whole.count("which makes the figures of the suite") == 1
     assert whole.index(why) < whole.index(EPOLL.culprit[:12])
 
