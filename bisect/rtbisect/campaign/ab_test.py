@@ -32,7 +32,7 @@ from rtbisect.model.kinds.mail import Newer
 from rtbisect.model.result import ENDS
 from rtbisect.report import ab_table
 from rtbisect.report.averages import threshold_of
-from rtbisect.report.draft import keep
+from rtbisect.report.draft import DraftMailer, keep
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
 from rtbisect.report.own import mailable
@@ -44,7 +44,11 @@ from rtbisect.trees.patches import patches_of
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rtbisect.model.report import ReportInput
+    from rtbisect.model.result import Result, Summary
+    from rtbisect.trees.patches import Patch
 
 #: An answer is one look at the boots of two kernels.
 ALPHA = 0.005
@@ -84,11 +88,15 @@ def of_patch(state: Path, record: CampaignRecord, mail: bytes, seed: int = 0) ->
         raise ConfigError(f"the mail {speak(error.why)}", "send the patch as plain text") from error
     site, base, request = _site_and_base(state, record)
     patched = trees.tree_of(state, site.target(request.tree)).apply(base, patches)
+    return Question(_check_request(request, base, patched, seed, sent=True), called(patches))
+
+
+def called(patches: Sequence[Patch]) -> Finding:
+    """What an answer calls patches, of which there is one at least."""
     title, others = cut(patches[-1].title, 60), len(patches) - 1
-    what = Finding.of(Newer.PATCH, title=title)
     if others:
-        what = Finding.of(Newer.SERIES, title=title, others=others)
-    return Question(_check_request(request, base, patched, seed, sent=True), what)
+        return Finding.of(Newer.SERIES, title=title, others=others)
+    return Finding.of(Newer.PATCH, title=title)
 
 
 def of_revision(state: Path, record: CampaignRecord, revision: str = "", seed: int = 0) -> Question:
@@ -182,45 +190,55 @@ def write_answer(
     `answer-<check>.eml` beside that report. `parent` is the mail that asked; "": the report.
     """
     draft = record.draft()
-    report = read_input(draft.folder)
-    result, limit = check.result, _searched_threshold(report)
+    report, result = read_input(draft.folder), check.result
     if result is None:
         raise ConfigError(f"campaign {check.id} is not finished", f"`rtbisect resume {check.id}`")
     site = load_site(Path(question.request.site))
     # It may have changed while the boots ran.
     _check_same_machine(state, report, site, question.request)
-    samples = {row.kernel: row.sample for row in result.table if row.metric == limit.key}
-    better = limit.toward(Sought.REPAIR)
-    judgement = judge(
-        better,
-        *(samples.get(kernel, Sample(())) for kernel in ENDS),
-        alpha=ALPHA,
-    )
+    tested = tested_by(report, question, check.id, result, CampaignStore(state).summary(check))
     mailer = assemble.mailer_of(state, site, report.operator)
+    # A person may have edited the input; whoever has the report knows it by this one.
+    report = replace(report, message_id=draft.message_id)
+    text = answer_mail(mailer, report, tested, parent, assemble.SystemClock().now_iso())
+    path = draft.folder / f"answer-{check.id}.eml"
+    keep(path, text)
+    return AnswerDraft(path, text, tested.judgement.level, tested.judgement, mailable(report))
+
+
+def tested_by(
+    report: ReportInput, question: Question, check: str, result: Result, summary: Summary
+) -> ab_table.AbTest:
+    """What the campaign `check` says of the figure of a report."""
+    limit = _searched_threshold(report)
+    samples = {row.kernel: row.sample for row in result.table if row.metric == limit.key}
+    sides = (samples.get(kernel, Sample(())) for kernel in ENDS)
+    return ab_table.AbTest(
+        what=question.what or Finding.of(Newer.REVISION, name=short(question.request.newer)),
+        base=question.request.older,
+        new=question.request.newer,
+        judgement=judge(limit.toward(Sought.REPAIR), *sides, alpha=ALPHA),
+        limit=limit,
+        check=check,
+        result=result,
+        summary=summary,
+    )
+
+
+def answer_mail(
+    mailer: DraftMailer, report: ReportInput, tested: ab_table.AbTest, parent: str, date: str
+) -> str:
+    """The complete draft of an answer, see `write_answer`."""
     headers = Envelope(
         bot=mailer.bot,
         to=(report.operator,),
         subject=ab_table.subject(report),
-        date=assemble.SystemClock().now_iso(),
-        message_id=own_id(f"{check.id}.{secrets.token_hex(8)}", mailer.bot),
-        parent=answers_to(parent) or f"<{draft.message_id.strip('<>')}>",
-        marks=(("Campaign", record.id), ("Kind", "result"), ("State", "draft")),
+        date=date,
+        message_id=own_id(f"{tested.check}.{secrets.token_hex(8)}", mailer.bot),
+        parent=answers_to(parent) or f"<{report.message_id.strip('<>')}>",
+        marks=(("Campaign", report.campaign), ("Kind", "result"), ("State", "draft")),
     )
-    tested = ab_table.AbTest(
-        what=question.what or Finding.of(Newer.REVISION, name=short(question.request.newer)),
-        base=question.request.older,
-        new=question.request.newer,
-        judgement=judgement,
-        limit=limit,
-        check=check.id,
-        result=result,
-        summary=CampaignStore(state).summary(check),
-    )
-    values = ab_table.context(report, tested)
-    text = mailer.notice("ab_result.txt.j2", headers, values)
-    path = draft.folder / f"answer-{check.id}.eml"
-    keep(path, text)
-    return AnswerDraft(path, text, judgement.level, judgement, mailable(report))
+    return mailer.notice("ab_result.txt.j2", headers, ab_table.context(report, tested))
 
 
 def _searched_threshold(report: ReportInput) -> Threshold:

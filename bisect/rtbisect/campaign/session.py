@@ -114,7 +114,7 @@ def _run(
         setup, parts = assemble.assemble(store.state, site, request, journal, progress)
         keep_setup(setup, journal)
         progress.say(f"campaign {identity}: {request.kind} of {setup.tree}")
-        result, report = _run_pipeline(request, setup, parts)
+        result, report = run_pipeline(setup, parts)
     except MisaskedError as error:
         # Resumed it would say the same: the campaign is over.
         why = Finding.of(Reasons.MISASKED, message=error.message)
@@ -132,10 +132,9 @@ def _run(
     return store.get(identity)
 
 
-def _run_pipeline(
-    request: CampaignRequest, setup: Setup, parts: Ports
-) -> tuple[Result, Report | None]:
+def run_pipeline(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
     """Carry a campaign out."""
+    request = setup.request
     if request.kind == CampaignKind.CHECK:
         return check.check(setup, parts), None
     if request.kind == CampaignKind.TRY:

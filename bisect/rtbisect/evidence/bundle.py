@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rtbisect import __version__
-from rtbisect.campaign import assemble
+from rtbisect.campaign import assemble, session
 from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import ConfigError, InternalError, RtbisectError
 from rtbisect.evidence.by_hand import BootByHand, Reported, boot_by_hand, reported
@@ -40,7 +40,6 @@ from rtbisect.model.finding import Finding, Kept
 from rtbisect.model.ports import Journal, Ports, Subject
 from rtbisect.model.result import Gate, Result, Verification
 from rtbisect.model.setup import Setup
-from rtbisect.pipeline import bisect
 from rtbisect.report.page import DRAFT, PAGE
 from rtbisect.store import codec
 from rtbisect.store.artefacts import ArtefactStore, write_whole
@@ -135,34 +134,18 @@ def write_bundle(
     with `packed` an archive beside it; gives the files of the folder. ConfigError where the
     campaign cannot be judged again as it was.
     """
-    if record.result is None or not (request := record.request).searches:
+    if record.result is None or not record.request.searches:
         raise ConfigError(
             f"campaign {record.id} has no answer of a search", "see `rtbisect status`"
         )
-    store = CampaignStore(state)
-    steps = steps_of(store.database, record.id)
-    answers = Answers()
-
-    def assembled(journal: Journal) -> tuple[Setup, Ports]:
-        setup, parts = assemble.assemble(
-            state, SiteFiles().of_campaign(request), request, journal, Silence()
-        )
-        tree, subject = RecordingTree(parts.tree, answers), RecordingSubject(parts.subject, answers)
-        return setup, _idle_ports(tree, subject, journal)
-
-    result, setup = _rerun(steps, request.kind, assembled)
-    if not alike(result, record.result):
-        raise ConfigError(
-            f"campaign {record.id} is judged otherwise now ({result.outcome})",
-            "it was made by another version of rtbisect; run it again",
-        )
+    evidence = evidence_of(state, record)
     if folder.exists():
         raise ConfigError(f"{folder} is there already", "give another folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
         filled = Path(scratch) / "bundle"
         filled.mkdir()
-        _fill_folder(filled, store, record, CampaignEvidence(setup, steps, answers, result))
+        _fill_folder(filled, CampaignStore(state), record, evidence)
         # Who publishes it serves it to everybody.
         filled.chmod(0o755)
         if packed:
@@ -201,6 +184,29 @@ class CampaignEvidence:
     result: Result
 
 
+def evidence_of(state: Path, record: CampaignRecord) -> CampaignEvidence:
+    """All that the answer of a finished campaign follows from; ConfigError where that cannot be
+    judged again as it was.
+    """
+    steps = steps_of(CampaignStore(state).database, record.id)
+    request, answers = record.request, Answers()
+
+    def assembled(journal: Journal) -> tuple[Setup, Ports]:
+        setup, parts = assemble.assemble(
+            state, SiteFiles().of_campaign(request), request, journal, Silence()
+        )
+        tree, subject = RecordingTree(parts.tree, answers), RecordingSubject(parts.subject, answers)
+        return setup, _idle_ports(tree, subject, journal)
+
+    result, setup = _rerun(steps, request.kind, assembled)
+    if not alike(result, record.result):
+        raise ConfigError(
+            f"campaign {record.id} is judged otherwise now ({result.outcome})",
+            "it was made by another version of rtbisect; run it again",
+        )
+    return CampaignEvidence(setup, steps, answers, result)
+
+
 def _idle_ports(tree: Any, subject: Subject, journal: Journal) -> Ports:
     """Parts that answer questions, and do nothing."""
     return Ports(
@@ -222,7 +228,7 @@ def _rerun(
         name = store.create(kind, "{}", "")
         add_steps(store.database, name, steps)
         setup, parts = assembled(StoreJournal(store.database, name))
-        result, _ = bisect.bisect(setup, parts)
+        result, _ = session.run_pipeline(setup, parts)
     return result, setup
 
 

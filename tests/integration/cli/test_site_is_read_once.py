@@ -25,14 +25,14 @@ def world(tmp_path, capsys, monkeypatch):
     found.newest = found._git("rev-parse", "HEAD")
     found.place = found.site
 
-    def answered(request, _setup, _parts):
-        return culprit_result(request.newer, 0.9), None
+    def answered(setup, _parts):
+        return culprit_result(setup.request.newer, 0.9), None
 
     lab = SimpleNamespace(preflight=lambda _request: None, leave=lambda: None)
     monkeypatch.setattr(assemble, "MACHINE_LOCK", tmp_path / "machine.lock")
     monkeypatch.setattr(assemble.KernelBuilder, "preflight", lambda _builder: None)
     monkeypatch.setattr(labs, "lab_of", lambda *_words: lab)
-    monkeypatch.setattr(session, "_run_pipeline", answered)
+    monkeypatch.setattr(session, "run_pipeline", answered)
     monkeypatch.setenv("RTBISECT_SITE", str(found.place))
     return found
 
