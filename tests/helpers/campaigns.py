@@ -26,6 +26,7 @@ from rtbisect.model.lab import DeviceType, Measurement
 from rtbisect.model.ports import Ports
 from rtbisect.model.report import Report, ReportState
 from rtbisect.model.setup import KernelSetup, Setup
+from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal
 from rtbisect.trees.fake import FakeTree
@@ -141,6 +142,11 @@ class KeptMailer:
         )
 
 
+def as_kept(request):
+    """A request as its campaign keeps it."""
+    return codec.to_json(CampaignRequest, request)
+
+
 @dataclass
 class World:
     """Fakes that stay, so that a campaign can be resumed in them."""
@@ -161,7 +167,7 @@ class World:
                 kind="bisect", site="s", tree="t", older=self.graph.older, newer=self.graph.newer
             )
         self.store = CampaignStore(self.state)
-        self.campaign = self.store.create("bisect", "{}", "now")
+        self.campaign = self.store.create("bisect", as_kept(self.request), "now")
 
     def open(self, heard=lambda _what: None):
         """Setup, parts and journal as a fresh process would make them."""

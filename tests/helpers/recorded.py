@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Campaigns that ran, recorded by `tools/record_campaign.py`: their mails are written again.
+"""Campaigns that ran, recorded by `tools/record_campaign.py`: what they wrote is written again.
 
 The one change to what was recorded is its origin, which NAME.origin.json says: data of an emulator
 may not be mailed, and then a mail says little else. Its `facts` take the place of those of each
@@ -9,19 +9,24 @@ boot, its `device` that of the set-up's, and `synthetic` of the windows of the w
 import json
 import lzma
 import secrets
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from helpers.campaigns import ROOT, StillClock
 from helpers.report_parts import settings
-from rtbisect.campaign import assemble
-from rtbisect.evidence.replay import Answers, ReplayedSubject, ReplayedTree, Silence
+from rtbisect.campaign import ab_test, assemble, session
+from rtbisect.evidence.replay import Answers, ReplayedSubject, ReplayedTree
+from rtbisect.model.campaign import CampaignRequest
 from rtbisect.model.ports import Ports
+from rtbisect.model.report import Report
+from rtbisect.model.result import Result
 from rtbisect.model.setup import Setup
-from rtbisect.pipeline import bisect
-from rtbisect.report.draft import DraftMailer
+from rtbisect.report.draft import DraftMailer, keep
+from rtbisect.report.input_file import read_input
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import JournalStep, StoreJournal, add_steps
+from rtbisect.words.voice import voice_of_request
 
 CAMPAIGNS = ROOT / "tests/data/campaigns"
 NAMES = sorted(place.name.partition(".")[0] for place in CAMPAIGNS.glob("*.json.xz"))
@@ -34,8 +39,48 @@ class RecordedTree(ReplayedTree):
         return ()
 
 
-def of_origin(document, origin):
-    """The recorded campaign as if it came from there."""
+class Screen:
+    """Keeps what a campaign tells a person while it runs."""
+
+    def __init__(self):
+        self.lines = []
+
+    def say(self, line):
+        self.lines.append(line)
+
+    def step(self, what, done, total, left_s):
+        pass
+
+
+@dataclass(kw_only=True)
+class Rewritten:
+    """What today's program writes of a recorded campaign, in a store of its own."""
+
+    store: CampaignStore
+    campaign: str
+    result: Result
+    #: None where it writes no mail.
+    report: Report | None
+    #: What it told on the screen.
+    told: list
+    #: By the campaign that tested something for its report, the draft of the answer.
+    answers: dict
+
+
+def recording(name):
+    """The document of a recorded campaign, and the answer that it held."""
+    document = json.loads(lzma.decompress((CAMPAIGNS / f"{name}.json.xz").read_bytes()))
+    held = codec.from_plain(Result, document.get("manifest", document)["result"])
+    origin = CAMPAIGNS / f"{name}.origin.json"
+    if origin.exists():
+        told = json.loads(origin.read_text("utf-8"))
+        for each in (document, *document.get("tests", ())):
+            _from_there(each, told)
+    return document, held
+
+
+def _from_there(document, origin):
+    """Make it a campaign that comes from that origin."""
     kernel = document["setup"]["kernel"]
     kernel["device"] |= origin["device"]
     for window in (*kernel["windows"], *kernel["explaining"]):
@@ -45,28 +90,51 @@ def of_origin(document, origin):
             run = json.loads(step["value"])
             told = dict(run["facts"]) | origin["facts"]
             step["value"] = json.dumps(run | {"facts": list(told.items())})
-    return document
 
 
-def written(name, folder, monkeypatch):
-    """The result of the recorded campaign and the draft that its mailer writes into `folder`."""
-    document = json.loads(lzma.decompress((CAMPAIGNS / f"{name}.json.xz").read_bytes()))
-    origin = CAMPAIGNS / f"{name}.origin.json"
-    if origin.exists():
-        document = of_origin(document, json.loads(origin.read_text("utf-8")))
+def rewritten(document, folder, monkeypatch, site=""):
+    """Carry a recorded campaign out again, and the tests of its report, with files in `folder`;
+    `site` stands for the site file that it was asked with.
+    """
+    # Message-IDs are drawn where a draft is made.
+    monkeypatch.setattr(secrets, "token_hex", lambda size: "0" * 2 * size)
+    store = CampaignStore(Path(folder) / "state")
+    mailer = DraftMailer(settings(Path(folder) / "reports"))
+    found = _carried_out(store, document, mailer, site)
+    for test in document.get("tests", ()):
+        check = _carried_out(store, test, mailer, site)
+        found.answers[check.campaign] = _answer(found, check, test, mailer)
+    return found
+
+
+def _carried_out(store, document, mailer, site):
     setup = codec.from_plain(Setup, document["setup"])
     answers = codec.from_plain(Answers, document["answers"])
-    store = CampaignStore(Path(folder) / "state")
-    campaign = store.create(setup.request.kind, "{}", "")
-    add_steps(store.database, campaign, map(JournalStep.from_row, document["journal"]))
-    # Its Message-ID is drawn where a draft is made.
-    monkeypatch.setattr(secrets, "token_hex", lambda size: "0" * 2 * size)
+    asked = replace(setup.request, site=site or setup.request.site)
+    text = codec.to_json(CampaignRequest, asked)
+    name, screen = store.create(asked.kind, text, StillClock().now_iso()), Screen()
+    add_steps(store.database, name, map(JournalStep.from_row, document["journal"]))
     ports = Ports(
         tree=RecordedTree(answers),
         subject=ReplayedSubject(assemble.traits_of(setup), answers),
-        journal=StoreJournal(store.database, campaign, wall_clock=lambda: 0.0),
-        mailer=DraftMailer(settings(Path(folder) / "reports")),
+        journal=StoreJournal(store.database, name, wall_clock=lambda: 0.0),
+        mailer=mailer,
         clock=StillClock(),
-        progress=Silence(),
+        progress=assemble.SpokenProgress(screen, voice_of_request(asked)),
     )
-    return bisect.bisect(setup, ports)
+    result, report = session.run_pipeline(setup, ports)
+    store.finish(name, result, report)
+    return Rewritten(
+        store=store, campaign=name, result=result, report=report, told=screen.lines, answers={}
+    )
+
+
+def _answer(found, check, test, mailer):
+    """The draft of the answer, also kept where `rtbisect report answer` looks for it."""
+    question = codec.from_plain(ab_test.Question, test["question"])
+    report, summary = read_input(found.report.folder), found.store.get(check.campaign).summary
+    tested = ab_test.tested_by(report, question, check.campaign, check.result, summary)
+    now_iso = StillClock().now_iso()
+    text = ab_test.answer_mail(mailer, report, tested, test["asked_by"], now_iso)
+    keep(found.report.folder / f"answer-{check.campaign}.eml", text)
+    return text

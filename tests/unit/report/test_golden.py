@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whole mails against their golden files; RTBISECT_UPDATE_GOLDEN=1 writes them anew."""
 
-import os
 from email import message_from_bytes
 from email.policy import default
 
 import pytest
 
+from helpers.golden import is_golden
 from helpers.report_cases import CASES, STORY
 from helpers.report_mails import NOTICES, PUBLIC
 from helpers.report_parts import GOLDEN, settings
@@ -39,30 +39,21 @@ def case(request, tmp_path):
 @pytest.mark.parametrize("suffix", ["eml", "log"])
 def test_mail_is_its_golden_file(case, suffix):
     name, report = case
-    golden = GOLDEN / f"{name}.{suffix}"
     text = report.eml if suffix == "eml" else report.story
-    if os.environ.get("RTBISECT_UPDATE_GOLDEN") == "1":
-        golden.write_text(text, "ascii")
-    assert text == golden.read_text("ascii")
+    is_golden(GOLDEN / f"{name}.{suffix}", text)
 
 
 @pytest.mark.parametrize("name", sorted(NOTICES))
 def test_a_notice_is_its_golden_file(name, tmp_path):
     template, headers, told = NOTICES[name]
     text = DraftMailer(settings(tmp_path)).notice(template, headers, told)
-    golden = GOLDEN / f"{name}.eml"
-    if os.environ.get("RTBISECT_UPDATE_GOLDEN") == "1":
-        golden.write_text(text, "ascii")
-    assert text == golden.read_text("ascii")
+    is_golden(GOLDEN / f"{name}.eml", text)
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_a_mail_to_other_people_is_its_golden_file(name, tmp_path):
     text = DraftMailer(settings(tmp_path)).public(*PUBLIC[name]())
-    golden = GOLDEN / f"{name}.eml"
-    if os.environ.get("RTBISECT_UPDATE_GOLDEN") == "1":
-        golden.write_text(text, "ascii")
-    assert text == golden.read_text("ascii")
+    is_golden(GOLDEN / f"{name}.eml", text)
 
 
 def test_drafts_have_these_headers(case):
