@@ -40,6 +40,7 @@ class World:
 
     def __init__(self, root, capsys):
         self.root, self.capsys, self.emulated = root, capsys, False
+        self.target = "stable-rt_6.12"
         self.state = root / "state"
         self.tree = root / "tree"
         self.sha = self._tree()
@@ -79,6 +80,8 @@ class World:
         found["labs"]["real"] = lab | {"url": "http://127.0.0.1:9/"}
         found["rtbisect"] |= {"lab": "real", "mail": self.mail}
         serve = {"url": "http://127.0.0.1:8790", "listen": "127.0.0.1:8790"}
+        (only,) = found["build_configs"].values()
+        found["build_configs"] = {self.target: only}
         found["rtbisect"]["labs"] = {"real": {"token": str(self.root / "token"), "serve": serve}}
         place = self.root / "site.yaml"
         place.write_text(yaml.safe_dump(found))
@@ -112,12 +115,16 @@ class World:
             replace(report, campaign=name, message_id=f"{name}.0123"), ""
         )
         store.finish(name, report.result, made)
+        self.publish(name)
+        return name
+
+    def publish(self, name):
+        """What a mail of a campaign may point to."""
         published = self.root / "www" / name
         published.mkdir(parents=True)
         for file in ("SHA256SUMS", "boot.sh", "build.sh", "measure.sh"):
             (published / file).touch()
         published.with_name(f"{name}.tar.gz").touch()
-        return name
 
     def __call__(self, *words):
         """Exit code and answer of a command."""

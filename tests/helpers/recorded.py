@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from helpers.campaigns import ROOT, StillClock
-from helpers.report_parts import settings
+from helpers.report_parts import GOLDEN, settings
 from rtbisect.campaign import ab_test, assemble, session
 from rtbisect.evidence.replay import Answers, ReplayedSubject, ReplayedTree
 from rtbisect.model.campaign import CampaignRequest
@@ -29,7 +29,10 @@ from rtbisect.store.journal import JournalStep, StoreJournal, add_steps
 from rtbisect.words.voice import voice_of_request
 
 CAMPAIGNS = ROOT / "tests/data/campaigns"
+GOLDENS = GOLDEN.parent / "recorded"
 NAMES = sorted(place.name.partition(".")[0] for place in CAMPAIGNS.glob("*.json.xz"))
+#: Those whose mails may leave.
+MAILABLE = sorted(place.name.partition(".")[0] for place in CAMPAIGNS.glob("*.origin.json"))
 
 
 class RecordedTree(ReplayedTree):

@@ -122,6 +122,7 @@ NOTICES = {
             "short": "the tool that measured had made the noise",
             "tracked": True,
             "culprit": commit_view(_CULPRIT),
+            "tags": True,
             "approver": "Ada Admin <ada@lab.example.org>",
         },
     ),

@@ -27,6 +27,7 @@ from rtbisect.model.report import ReportState
 from rtbisect.report.commit_view import commit_view
 from rtbisect.report.draft import keep
 from rtbisect.report.input_file import read_input
+from rtbisect.report.letter import letter
 from rtbisect.report.message import Envelope, message, own_id
 from rtbisect.report.own import check_mailable
 from rtbisect.report.policy import of_thread
@@ -202,6 +203,7 @@ def write_withdrawal(state: Path, record: CampaignRecord, by: str, why: str) -> 
         "short": foreign(why, 100),
         "tracked": any(line.startswith("#regzbot introduced:") for line in sent.text.split("\n")),
         "culprit": commit_view(report.culprit),
+        "tags": letter(report, mailer.bot).tags is not None,
         "approver": approved_by,
     }
     text = mailer.notice("withdrawal.txt.j2", headers, values)

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.golden import is_golden
-from helpers.recorded import NAMES, recording, rewritten
-from helpers.report_parts import GOLDEN
+from helpers.recorded import GOLDENS, MAILABLE, NAMES, recording, rewritten
 from rtbisect.cli import app
 from rtbisect.errors import Exit
 from rtbisect.evidence.bundle import alike
@@ -19,7 +18,6 @@ from rtbisect.report.lint.rules import lint
 
 pytestmark = pytest.mark.words
 
-PLACE = GOLDEN.parent / "recorded"
 #: Exit codes of a command that has answered.
 ANSWERS = (Exit.ANSWERED, Exit.REGRESSED, Exit.UNDECIDED)
 
@@ -57,10 +55,15 @@ def test_what_a_recorded_campaign_writes_is_in_its_golden_files(
     found = rewritten(document, tmp_path, monkeypatch)
     # From another origin more is shown, and a gate passes that did not.
     assert alike(*(replace(result, gates=(), table=()) for result in (held, found.result)))
-    for suffix, text in files(found, capsys).items():
-        is_golden(PLACE / f"{name}.{suffix}", text)
+    written = files(found, capsys)
+    for suffix, text in written.items():
+        is_golden(GOLDENS / f"{name}.{suffix}", text)
         assert not suffix.endswith("eml") or lint(text.encode()) == ()
+    # As other people get them: `tests/integration/mail/test_recorded.py`.
+    public = ["public.eml", "withdrawal.eml", *(f"{each}.public.eml" for each in found.answers)]
+    there = {place.name.removeprefix(f"{name}.") for place in GOLDENS.glob(f"{name}.*")}
+    assert there == {*written, *(public if name in MAILABLE else ())}
 
 
 def test_no_golden_is_left_over():
-    assert {path.name.partition(".")[0] for path in PLACE.iterdir()} == set(NAMES)
+    assert {path.name.partition(".")[0] for path in GOLDENS.iterdir()} == set(NAMES)
