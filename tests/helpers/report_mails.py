@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from helpers.findings import words
 from helpers.report_cases import backport, hang, rcu
-from helpers.report_epoll import epoll
-from helpers.report_parts import BOT, OPERATOR, QUIET, on_board, row, sha
+from helpers.report_parts import BOT, OPERATOR, QUIET, row, sha
 from rtbisect.model.campaign import MetricKey, Sample
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import AddressSource, Obstacle, Thread
@@ -188,6 +187,5 @@ _HURTS = "Hosts that run packet processing on isolated CPUs miss their deadlines
 PUBLIC = {
     "public_regression": lambda: _public(rcu(), _HURTS),
     "public_hang": lambda: _public(hang(), _HURTS),
-    "public_workload_dependent": lambda: _public(on_board(epoll())),
     "public_backport": lambda: _public(backport()),
 }

@@ -32,7 +32,9 @@ def server(world, monkeypatch):
     monkeypatch.setattr(approve, "_maintainers", lambda _tree, _commit: NAMED)
     with closing(Server(world.root / "server")) as running:
         smtp = {"host": "127.0.0.1", "port": running.port, "security": "none"}
-        world.mail["send"] = {"smtp": smtp}
+        world.mail |= {"send": {"smtp": smtp}, "inbox": {"maildir": str(world.root / "in")}}
+        # Where others get the program, so that a mail has all lines that they may run.
+        world.mail["program"] = "https://lab.example.org/rtbisect-0.1.0-py3-none-any.whl"
         # As recorded campaigns call theirs.
         world.target = "demo"
         yield running

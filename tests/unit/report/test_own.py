@@ -7,7 +7,8 @@ import pytest
 
 from helpers.findings import said
 from helpers.report_cases import CASES as REPORTS
-from helpers.report_cases import backport, culprit_set, epoll, hang, nothing, rcu
+from helpers.report_cases import backport, epoll, hang, nothing, rcu
+from helpers.report_epoll import culprit_set
 from rtbisect.model.campaign import Cause, Sample, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import CpuLists, Obstacle
