@@ -73,11 +73,11 @@ class Rewritten:
 def recording(name):
     """The document of a recorded campaign, and the answer that it held."""
     document = json.loads(lzma.decompress((CAMPAIGNS / f"{name}.json.xz").read_bytes()))
-    held = codec.from_plain(Result, document.get("manifest", document)["result"])
+    held = codec.from_plain(Result, document["result"])
     origin = CAMPAIGNS / f"{name}.origin.json"
     if origin.exists():
         told = json.loads(origin.read_text("utf-8"))
-        for each in (document, *document.get("tests", ())):
+        for each in (document, *document["tests"]):
             _from_there(each, told)
     return document, held
 
@@ -104,7 +104,7 @@ def rewritten(document, folder, monkeypatch, site=""):
     store = CampaignStore(Path(folder) / "state")
     mailer = DraftMailer(settings(Path(folder) / "reports"))
     found = _carried_out(store, document, mailer, site)
-    for test in document.get("tests", ()):
+    for test in document["tests"]:
         check = _carried_out(store, test, mailer, site)
         found.answers[check.campaign] = _answer(found, check, test, mailer)
     return found
