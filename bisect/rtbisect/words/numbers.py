@@ -15,7 +15,8 @@ def figure(value: float, sign: str = "", *, whole: bool = False) -> str:
     if value == 0 or (whole and value == int(value) and abs(value) < 1e6):
         return f"{value:{sign}.0f}" if value else "0"
     if 1e-3 <= abs(value) < 1e6:
-        places = max(0, 2 - math.floor(math.log10(abs(value))))
+        # Of what is rounded first: 9.999 is 10.0.
+        places = max(0, 2 - math.floor(math.log10(abs(float(f"{value:.2e}")))))
         return f"{value:{sign}.{places}f}"
     return f"{value:{sign}.3g}"
 
