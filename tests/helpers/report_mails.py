@@ -3,151 +3,176 @@
 
 from __future__ import annotations
 
-from helpers.findings import words
+from dataclasses import replace
+
+from helpers.findings import said, words
 from helpers.report_cases import backport, hang, rcu
-from helpers.report_parts import BOT, OPERATOR, QUIET, row, sha
-from rtbisect.model.campaign import MetricKey, Sample
+from helpers.report_epoll import epoll
+from helpers.report_parts import (
+    BOT,
+    OPERATOR,
+    QEMU,
+    QUIET,
+    RCU,
+    RCU_LIMIT,
+    judged,
+    on_board,
+    row,
+    sha,
+)
+from rtbisect.campaign.ab_test import ALPHA
+from rtbisect.judge.verdict import judge
+from rtbisect.mail.digest import Digest, summary, told
+from rtbisect.mail.result_mail import withdrawal
+from rtbisect.model.campaign import MetricKey, Outcome, Sample, Sought
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.mail import AddressSource, Obstacle, Thread
+from rtbisect.model.kinds.mail import AddressSource, Digested, Newer, Thread
+from rtbisect.model.kinds.report import Columns
 from rtbisect.model.mail import Recipient, Recipients
-from rtbisect.report.ab_table import compared
-from rtbisect.report.commit_view import commit_view
+from rtbisect.model.result import ENDS, Summary
+from rtbisect.report.ab_table import AbTest, context, subject
 from rtbisect.report.letter import Public
 from rtbisect.report.lint.tags import REGRESSIONS
 from rtbisect.report.message import Envelope, seen_as
 
 _DATE = "2026-01-31T10:20:30+00:00"
-_LAB = {
-    "paused": ("  bisect-8: lab ours: no device fits, because board-2 is in quarantine",),
-    "devices": ("  board-2: its BMC does not answer",),
-    "counts": {"ended": 2, "paused": 1, "waiting": 1, "drafts": 1, "devices": 1},
-}
+_BETTER = Finding.of(Columns.FIGURE, suite="ipi", name="res_per_s", unit="")
 
 
-_CULPRIT = rcu().culprit
-#: Key and unit; six boots of either kernel.
-CALLS = (MetricKey("rcu", "p50_us", "rcu-off"), "us")
+def _answered(**found):
+    known = {"culprit": None, "cause": "none", "confidence": None, "better": ()}
+    return Finding.of(Digested.ANSWER, **known | found)
+
+
+def _of(campaign, what):
+    return Finding.of(Digested.CAMPAIGN, campaign=campaign, what=what)
+
+
+LAB = Digest(
+    hours=24,
+    counts={"ended": 2, "paused": 1, "waiting": 1, "drafts": 2, "devices": 1},
+    replies=0,
+    ended=(
+        _of("bisect-7", _answered(
+            outcome="culprit", culprit="0123456789ab" + "c" * 28, cause="kernel", confidence=0.975
+        )),
+        _of("check-9", _answered(outcome="no_regression", better=(_BETTER,))),
+    ),
+    paused=(_of("bisect-8", said("lab ours: no device fits, because board-2 is in quarantine")),),
+    waiting=(
+        Finding.of(
+            Digested.MAIL, state="in doubt", campaign="bisect-3", mail="report",
+            answer="connection lost behind the end of the text",
+        ),
+    ),
+    drafts=(
+        Finding.of(Digested.NAMED, campaign="bisect-7"),
+        _of("bisect-2", _answered(
+            outcome="culprit", culprit="b" * 40, cause="workload-dependent", confidence=0.99
+        )),
+    ),
+    devices=(Finding.of(Digested.DEVICE, host="board-2", why="its BMC does not answer"),),
+)  # fmt: skip
+
+
+def _digest(kind, *, lab_only):
+    opening, counted = summary(LAB, lab_only=lab_only)
+    headers = Envelope(
+        bot=BOT, to=(OPERATOR,), subject=f"[internal] {kind}: {words(counted)}",
+        date=_DATE, message_id=f"{kind}.1@lab.example.org", marks=(("Kind", kind),),
+    )  # fmt: skip
+    return f"{kind}.txt.j2", headers, told(LAB) | {"opening": words(opening)}
+
+
+#: Unit, and six boots of either kernel.
 IRQS = (MetricKey("osnoise", "irq_per_sample", "osnoise-off"), "1")
 PER_IWI = (MetricKey("ipi", "res_per_iwi", "pf-on"), "1")
-SLOW, SLOW_TOO, FAST = (
-    Sample(tuple(middle + step for step in (-20, -10, 0, 0, 10, 20)))
-    for middle in (9030, 9020, 6020)
+SLOW, SLOW_TOO, FAST, HALF = (
+    Sample(tuple(middle + step for step in (-0.02, -0.01, 0, 0, 0.01, 0.02)))
+    for middle in (9.03, 9.02, 6.02, 7.53)
 )
+OPEN = Sample((6.01, 7.2, 8.09, 8.11, 9.02, 9.04))
 ONE, MANY_IRQS = Sample((1, 1, 1, 1, 1, 2)), Sample((48, 49, 50, 50, 51, 51))
+PATCH = Finding.of(Newer.PATCH, title="rcu: mend it")
 
 
-def _compared(*figures):
-    return compared(*(
-        [row("base", "none", key, unit, sides[side]) for (key, unit), *sides in figures]
-        for side in (0, 1)
-    ))  # fmt: skip
-
-
-def _answer(name, **told):
-    """What was measured for somebody: a patch that mends it, unless `told` says otherwise."""
-    return (
-        "ab_result.txt.j2",
-        Envelope(
-            bot=BOT, to=(OPERATOR,), subject="Re: rcu: Delay the first scan: test result",
-            date=_DATE,
-            message_id=f"{name}.1@lab.example.org", parent="<fix@kernel.example.org>",
-            marks=(("Campaign", "rcu-0002"), ("Kind", "result"), ("State", "draft")),
+def tried(report, after, figures=(), what=PATCH, reasons=()):
+    """What was measured for somebody who had a report, of more figures too: key and unit, then the
+    boots of either kernel.
+    """
+    rows, judgements = [], []
+    for (key, unit), *sides in ((RCU, "ms"), SLOW, after), *figures:
+        for kernel, side in zip(ENDS, sides, strict=True):
+            rows.append(row(kernel, "none", key, unit, side))
+        judgements.append(judged(replace(RCU_LIMIT, key=key, unit=unit), *sides))
+    return AbTest(
+        what=what,
+        base=sha(33),
+        new=sha(99),
+        judgement=judge(RCU_LIMIT.toward(Sought.REPAIR), SLOW, after, alpha=ALPHA),
+        limit=RCU_LIMIT,
+        check="check-11",
+        result=replace(
+            report.result,
+            outcome=Outcome.NO_REGRESSION,
+            culprit=None,
+            table=tuple(rows),
+            judgements=tuple(judgements),
+            gates=(),
+            reasons=reasons,
         ),
-        {
-            "banner": "",
-            "what": 'The patch "rcu: mend it"',
-            "verdict": "takes the effect back",
-            "metric": "rcu.p50_us",
-            "base": "9030 us",
-            "new": "6020 us",
-            "base_short": sha(33)[:12],
-            "new_short": sha(99)[:12],
-            "base_sha": sha(33),
-            "new_sha": sha(99),
-            "effect": "a ratio of 0.667 (95% interval 0.660 to 0.671)",
-            "boots": "6 + 6 boots",
-            "test": "one-sided rank test",
-            "p": "0.0011",
-            "culprit": commit_view(_CULPRIT),
-            "figures": _compared((CALLS, SLOW, FAST)),
-            "worse": (),
-            "check": "check-11",
-            "cost": "2 builds, 12 boots, 0 skipped, 5 minutes",
-        }
-        | told,
+        summary=Summary(builds=2, boots=12, skipped=0, wall_s=300, build_s=100, boot_s=200),
+    )
+
+
+def _answer(name, *test, report=None, **more):
+    report = report or rcu()
+    headers = Envelope(
+        bot=BOT, to=(OPERATOR,), subject=subject(report), date=_DATE,
+        message_id=f"{name}.1@lab.example.org", parent="<fix@kernel.example.org>",
+        marks=(("Campaign", "rcu-0002"), ("Kind", "result"), ("State", "draft")),
     )  # fmt: skip
+    return "ab_result.txt.j2", headers, context(report, tried(report, *test, **more))
+
+
+_SENT = """\
+  Reported-by: rtbisect <rtbisect@lab.example.org>
+
+#regzbot introduced: 0ade7c2cf97f
+"""
+
+
+def _withdrawn():
+    headers = Envelope(
+        bot=BOT, to=("Zo <zo@kernel.example.org>",),
+        subject="Re: [REGRESSION] rcu: Delay the first scan",
+        date=_DATE, message_id="rcu-0002.withdrawal@lab.example.org", cc=(REGRESSIONS,),
+        parent="<rcu-0002.1@lab.example.org>", thread=("<patch@kernel.example.org>",),
+        marks=(("Campaign", "rcu-0002"), ("Kind", "withdrawal")),
+    )  # fmt: skip
+    why = "the tool that measured had made the noise."
+    approver = "Ada Admin <ada@lab.example.org>"
+    return "withdrawal.txt.j2", headers, withdrawal(rcu().culprit, _SENT, why, BOT, approver)
 
 
 #: Mails without a campaign of their own: template, headers, and what the template prints.
 NOTICES = {
-    "digest": (
-        "digest.txt.j2",
-        Envelope(
-            bot=BOT, to=(OPERATOR,),
-            subject="[internal] digest: ended 2, drafts 1, paused 1, in quarantine 1",
-            date=_DATE, message_id="digest.1@lab.example.org", marks=(("Kind", "digest"),),
-        ),
-        _LAB
-        | {
-            "hours": 24,
-            "ended": (
-                "  bisect-7: culprit 0123456789ab, cause kernel, confidence 0.975",
-                "  check-9: no_regression, cause none; better: ipi.res_per_s@clock-on",
-            ),
-            "waiting": ("  in doubt: bisect-3 report, connection lost behind the end of the text",),
-            "drafts": ("  bisect-7: culprit 0123456789ab, cause kernel, confidence 0.975",),
-        },
-    ),
-    "infrastructure": (
-        "infrastructure.txt.j2",
-        Envelope(
-            bot=BOT, to=(OPERATOR,),
-            subject="[internal] infrastructure: paused 1, in quarantine 1",
-            date=_DATE, message_id="lab.1@lab.example.org", marks=(("Kind", "infrastructure"),),
-        ),
-        _LAB,
-    ),
-    "withdrawal": (
-        "withdrawal.txt.j2",
-        Envelope(
-            bot=BOT, to=("Zo <zo@kernel.example.org>",),
-            subject="Re: [REGRESSION] rcu: Delay the first scan",
-            date=_DATE, message_id="rcu-0002.withdrawal@lab.example.org", cc=(REGRESSIONS,),
-            parent="<rcu-0002.1@lab.example.org>", thread=("<patch@kernel.example.org>",),
-            marks=(("Campaign", "rcu-0002"), ("Kind", "withdrawal")),
-        ),
-        {
-            "why": "the tool that measured had made the noise.",
-            "short": "the tool that measured had made the noise",
-            "tracked": True,
-            "culprit": commit_view(_CULPRIT),
-            "tags": True,
-            "approver": "Ada Admin <ada@lab.example.org>",
-        },
-    ),
-    "result": _answer("result"),
+    "digest": lambda: _digest("digest", lab_only=False),
+    "infrastructure": lambda: _digest("infrastructure", lab_only=True),
+    "withdrawal": _withdrawn,
+    "result": lambda: _answer("result", FAST, ((IRQS, ONE, ONE), (PER_IWI, QUIET, QUIET))),
+    # Half of it is left.
+    "result_part": lambda: _answer("result-part", HALF),
     # The head of the branch does not mend it, and is worse in another figure.
-    "retest": _answer(
-        "retest",
-        what="Revision linux-6.12.y",
-        verdict="does not change the figure",
-        new="9020 us",
-        effect="a ratio of 0.999 (95% interval 0.994 to 1.003)",
-        p="0.42",
-        figures=_compared(
-            (CALLS, SLOW, SLOW_TOO), (IRQS, ONE, MANY_IRQS), (PER_IWI, QUIET, Sample((0.0717,)))
-        ),
-        worse=("Worse: osnoise.irq_per_sample@osnoise-off: the ratio is 25.5, p = 0.0011",),
+    "retest": lambda: _answer(
+        "retest", SLOW_TOO, ((IRQS, ONE, MANY_IRQS), (PER_IWI, QUIET, Sample((0.0717,)))),
+        what=Finding.of(Newer.REVISION, name="linux-6.12.y"),
     ),
     # On data that are for nobody else.
-    "result_open": _answer(
-        "result-open",
-        banner=f"{words(Finding.of(Obstacle.EMULATED))}.",
-        verdict="leaves it open whether the figure changes",
-        new="8100 us",
-        figures=_compared((CALLS, SLOW, Sample((6010, 7200, 8090, 8110, 9020, 9040)))),
-        effect="a ratio of 0.897 (95% interval 0.663 to 1.004)",
-        p="0.066",
+    "result_open": lambda: _answer("result-open", OPEN, report=replace(rcu(), device=QEMU)),
+    # The newer kernel did not come so far.
+    "result_none": lambda: _answer(
+        "result-none", Sample(()), reasons=(said("the newer end does not boot"),)
     ),
 }  # fmt: skip
 
@@ -187,5 +212,6 @@ _HURTS = "Hosts that run packet processing on isolated CPUs miss their deadlines
 PUBLIC = {
     "public_regression": lambda: _public(rcu(), _HURTS),
     "public_hang": lambda: _public(hang(), _HURTS),
+    "public_workload_dependent": lambda: _public(on_board(epoll())),
     "public_backport": lambda: _public(backport()),
 }

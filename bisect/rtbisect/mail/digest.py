@@ -16,10 +16,11 @@ from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import Digested
+from rtbisect.model.kinds.report import Columns
 from rtbisect.model.mail import INTERNAL, MailKind, MailState, OutMail
 from rtbisect.model.report import ReportState
 from rtbisect.report.message import Envelope, own_id
-from rtbisect.report.text import TABLE, cut, foreign
+from rtbisect.report.text import foreign, wrap
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
@@ -42,8 +43,10 @@ class Digest:
 
     #: The night, back from now.
     hours: int
-    #: How many there are of each part, by the name of its field.
+    #: How many there are of each part, by the name of its field; of those that wait, how many are
+    #: replies.
     counts: Mapping[str, int]
+    replies: int
     #: Campaigns whose last step is of these hours.
     ended: tuple[Finding, ...]
     #: Campaigns that are not done and that no process works on.
@@ -94,11 +97,21 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
     return Digest(
         hours=hours,
         counts=counts,
+        replies=len(replies),
         ended=_of_campaigns(store, ended, _answer_of),
         paused=_of_campaigns(store, paused, _why_paused),
         waiting=tuple(waiting[:_MOST]),
-        drafts=_of_campaigns(store, drafts, _answer_of),
+        drafts=_drafts(store, drafts, ended[:_MOST]),
         devices=tuple(devices[:_MOST]),
+    )
+
+
+def _drafts(store: CampaignStore, names: Sequence[str], told: Sequence[str]) -> tuple[Finding, ...]:
+    """The answer of each of the first, which of those that were `told` stands there."""
+    answers = zip(names, _of_campaigns(store, names, _answer_of), strict=False)
+    return tuple(
+        Finding.of(Digested.NAMED, campaign=name) if name in told else answer
+        for name, answer in answers
     )
 
 
@@ -135,7 +148,7 @@ def _answer_of(record: CampaignRecord) -> Finding:
     )
 
 
-def _improved(result: Result) -> tuple[str, ...]:
+def _improved(result: Result) -> tuple[Finding, ...]:
     """Figures that improved, by the thresholds as they are now."""
     if result.outcome is not Outcome.NO_REGRESSION:
         return ()
@@ -144,7 +157,10 @@ def _improved(result: Result) -> tuple[str, ...]:
         improvements = improved(result.judgements, load_thresholds(data("thresholds"), suites))
     except ConfigError:
         return ()
-    return tuple(str(each.key) for each in improvements)
+    return tuple(
+        Finding.of(Columns.FIGURE, suite=each.key.suite, name=each.key.name, unit="")
+        for each in improvements
+    )
 
 
 def told(contents: Digest) -> dict[str, Any]:
@@ -155,9 +171,24 @@ def told(contents: Digest) -> dict[str, Any]:
     return {"hours": contents.hours, "counts": contents.counts, **lines}
 
 
+def summary(contents: Digest, *, lab_only: bool = False) -> tuple[Finding, Finding]:
+    """What the mail begins with, and its subject: of all, or of the lab alone."""
+    counts = dict(contents.counts)
+    lab = {"paused": counts["paused"], "devices": counts["devices"]}
+    if lab_only:
+        counts = dict.fromkeys(counts, 0) | lab
+        opening = Finding.of(Digested.LAB, **lab)
+    else:
+        waiting = {"mails": counts["waiting"] - contents.replies, "replies": contents.replies}
+        drafts = {"ended": counts["ended"], "drafts": counts["drafts"], **waiting}
+        opening = Finding.of(Digested.SUMMARY, hours=contents.hours, **drafts, **lab)
+    return opening, Finding.of(Digested.SUBJECT, **counts)
+
+
 def _lines(rows: Sequence[Finding], count: int) -> tuple[str, ...]:
-    shown = [f"  {cut(foreign(str(speak(row)), 300), TABLE - 2)}" for row in rows]
-    more = [f"  and {count - len(shown)} more"] if count > len(shown) else []
+    texts = (wrap(foreign(str(speak(row)), 300), first="  ", rest="    ") for row in rows)
+    shown = [line for text in texts for line in text.splitlines()]
+    more = [f"  and {count - len(rows)} more"] if count > len(rows) else []
     return (*shown, *more)
 
 
@@ -167,19 +198,18 @@ def write_digest(state: Path, site: Site, contents: Digest, *, lab_only: bool, b
     mailer = assemble.mailer_of(state, site, operator)
     now = assemble.SystemClock().now_iso()
     kind = MailKind.INFRASTRUCTURE if lab_only else MailKind.DIGEST
-    counts = contents.counts
-    counts_text = f"paused {counts['paused']}, in quarantine {counts['devices']}"
-    if not lab_only:
-        counts_text = f"ended {counts['ended']}, drafts {counts['drafts']}, {counts_text}"
+    opening, counted = summary(contents, lab_only=lab_only)
     headers = Envelope(
         bot=mailer.bot,
         to=(operator,),
-        subject=f"{INTERNAL} {kind}: {counts_text}",
+        subject=f"{INTERNAL} {kind}: {speak(counted)}",
         date=now,
         message_id=own_id(f"{kind}.{secrets.token_hex(8)}", mailer.bot),
         marks=(("Kind", kind),),
     )
-    text = mailer.notice(f"{kind}.txt.j2", headers, told(contents))
+    text = mailer.notice(
+        f"{kind}.txt.j2", headers, told(contents) | {"opening": str(speak(opening))}
+    )
     return OutMail(
         message_id=f"<{headers.message_id}>",
         campaign="",

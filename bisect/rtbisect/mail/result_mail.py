@@ -10,7 +10,7 @@ import re
 from email.policy import default
 from email.utils import parseaddr
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbisect.campaign import assemble
 from rtbisect.config.site_file import Site, load_site
@@ -21,17 +21,15 @@ from rtbisect.mail.report_state import withdrawn
 from rtbisect.model.campaign import Level, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import AddressSource
-from rtbisect.model.kinds.report import Footers
+from rtbisect.model.kinds.report import Footers, Withdrawn
 from rtbisect.model.mail import MailKind, MailState, OutMail, Recipient
 from rtbisect.model.report import ReportState
-from rtbisect.report.commit_view import commit_view
 from rtbisect.report.draft import keep
 from rtbisect.report.input_file import read_input
-from rtbisect.report.letter import letter
 from rtbisect.report.message import Envelope, message, own_id
 from rtbisect.report.own import check_mailable
 from rtbisect.report.policy import of_thread
-from rtbisect.report.text import foreign, header_text, wrap
+from rtbisect.report.text import cut, foreign, header_text, wrap
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
 from rtbisect.words.speak import speak
@@ -40,6 +38,8 @@ if TYPE_CHECKING:
     from email.headerregistry import AddressHeader
     from email.message import EmailMessage
 
+    from rtbisect.model.report import CommitText
+    from rtbisect.report.letter import Bot
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
 #: Reports that somebody has, and that are neither mended nor taken back.
@@ -107,6 +107,31 @@ def write_answer_mail(state: Path, record: CampaignRecord, check: str, by: str) 
         approved_by=reviewer,
         approved_at=headers.date,
     )
+
+
+def withdrawal(culprit: CommitText, sent: str, why: str, bot: Bot, approver: str) -> dict[str, Any]:
+    """What the template of a withdrawal prints; `sent` is the mail that is taken back."""
+    reason = foreign(why, 100).rstrip(".")
+    subject = cut(culprit.subject, 90)
+    opening = Finding.of(
+        Withdrawn.REPORT, commit=culprit.sha, subject=subject, why=foreign(why, 400).rstrip(".")
+    )
+    todo = [Finding.of(Withdrawn.NOTHING_TO_DO)]
+    lines = [line.lstrip() for line in sent.split("\n")]
+    if any(line.startswith("Reported-by:") for line in lines):
+        todo.append(Finding.of(Withdrawn.NO_TAGS))
+    answers = Finding.of(Footers.APPROVED, bot=bot.name, approver=approver)
+    return {
+        "opening": _told(opening),
+        "tracked": any(line.startswith("#regzbot introduced:") for line in lines),
+        "why": reason,
+        "todo": _told(*todo),
+        "closing": _told(answers, Finding.of(Withdrawn.SORRY)),
+    }
+
+
+def _told(*findings: Finding) -> str:
+    return " ".join(foreign(str(speak(each)), 600) for each in findings)
 
 
 def report_as_sent(state: Path, campaign: str) -> OutMail:
@@ -198,14 +223,7 @@ def write_withdrawal(state: Path, record: CampaignRecord, by: str, why: str) -> 
         thread=tuple(str(sent_mail["References"] or "").split()),
         marks=(("Campaign", record.id), ("Kind", MailKind.WITHDRAWAL)),
     )
-    values = {
-        "why": foreign(why, 400).rstrip(".") + ".",
-        "short": foreign(why, 100),
-        "tracked": any(line.startswith("#regzbot introduced:") for line in sent.text.split("\n")),
-        "culprit": commit_view(report.culprit),
-        "tags": letter(report, mailer.bot).tags is not None,
-        "approver": approved_by,
-    }
+    values = withdrawal(report.culprit, sent.text, why, mailer.bot, approved_by)
     text = mailer.notice("withdrawal.txt.j2", headers, values)
     check_lint(text.encode(), "say it in other words")
     keep(folder / f"{MailKind.WITHDRAWAL}.eml", text)

@@ -1,39 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a test of two kernels says, as an answer prints it: the figure of the report, and every one
+"""What a test of two kernels says, as an answer tells it: the figure of the report, and every one
 that both were measured in.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.model.campaign import Judgement, Level, Threshold
+from rtbisect.judge.verdict import falls_short
+from rtbisect.model.campaign import Level, Sought
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Joined
+from rtbisect.model.kinds.report import Columns, Tried
 from rtbisect.model.mail import INTERNAL
 from rtbisect.model.result import ENDS
-from rtbisect.report.averages import metric_name, middle, spread, unit_of
-from rtbisect.report.commit_view import commit_view
-from rtbisect.report.headline_figure import effect_text, test_name
-from rtbisect.report.mail_values import banner, cost
+from rtbisect.report.averages import has_share
+from rtbisect.report.headline_figure import headline
+from rtbisect.report.kernel_table import beside, cell, unit_of_rows
+from rtbisect.report.letter import costs
+from rtbisect.report.mail_values import banner
+from rtbisect.report.opening import apart, changed_by, level, where
 from rtbisect.report.own import mailable
-from rtbisect.report.text import Column, ascii_line, grouped, header_text, many, short
+from rtbisect.report.sections import effect
+from rtbisect.report.text import Column, cut, grouped, header_text, many
 from rtbisect.report.wording import said
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rtbisect.model.finding import Finding
+    from rtbisect.model.campaign import Judgement, Sample, Threshold
     from rtbisect.model.report import ReportInput
     from rtbisect.model.result import KernelRole, Result, Summary, TableRow
 
-_VERDICTS = {
-    Level.REGRESSED: "takes the effect back",
-    Level.PASS: "does not change the figure",
-    Level.UNDECIDED: "leaves it open whether the figure changes",
-}
+_TRIED = {Level.REGRESSED: Tried.FIXES, Level.PASS: Tried.NOT, Level.UNDECIDED: Tried.OPEN}
 
-#: Figures of an answer.
+#: Figures of an answer, and reasons of one that has no figures.
 MOST_FIGURES = 14
+_MOST_REASONS = 3
+#: Characters of a sentence.
+_LINE = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,34 +70,92 @@ def subject(report: ReportInput) -> str:
 
 def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
     """All names of the template of an answer."""
-    judgement, limit, result = test.judgement, test.limit, test.result
-    unit = unit_of(report, limit.key)
-    measured = any(row.metric == limit.key for row in result.table)
+    judgement, result = test.judgement, test.result
+    rows = [_rows_of(result, kernel) for kernel in ENDS]
+
+    def told(findings: Iterable[Finding]) -> list[str]:
+        return [said(report, each, _LINE) for each in findings]
+
+    # Of one that did not get so far its own campaign says why.
+    measured = judgement.two_sided
+    proof = tuple(_proof(report, judgement)) if measured else ()
+    setup = [_setup(report), Finding.of(Joined.SENTENCE, findings=proof)] if measured else []
+    closing = Finding.of(Tried.CLOSING, campaign=test.check, cost=costs(test.summary))
     return {
         "banner": banner(report),
-        "what": said(report, test.what),
-        "verdict": _VERDICTS[judgement.level] if measured else "was not measured",
-        "metric": metric_name(limit.key),
-        "base": middle(judgement.base, unit, limit),
-        "new": middle(judgement.new, unit, limit),
-        "base_short": short(test.base),
-        "new_short": short(test.new),
-        "base_sha": test.base,
-        "new_sha": test.new,
-        "effect": effect_text(report, judgement) if judgement.two_sided else "",
-        "boots": f"{judgement.base.n} + {judgement.new.n} boots",
-        "test": test_name(limit, judgement),
-        "p": f"{judgement.p:.2g}",
-        "culprit": commit_view(report.culprit) if report.culprit else None,
-        "figures": compared(*(_rows_of(result, kernel) for kernel in ENDS)),
-        "worse": tuple(
-            f"Worse: {ascii_line(str(worse.key), 60)}: {said(report, worse.reason, 160)}"
-            for worse in result.judgements
-            if worse.level is Level.REGRESSED
-        ),
-        "check": test.check,
-        "cost": cost(test.summary),
+        "opening": " ".join(told(first_sentences(report, test))),
+        "reasons": () if measured else told(result.reasons[:_MOST_REASONS]),
+        "setup": " ".join(told(setup)),
+        "figures": compared(report, *rows),
+        "others": told(_others(report, test)),
+        "base": test.base,
+        "new": test.new,
+        "closing": said(report, closing),
     }
+
+
+def first_sentences(report: ReportInput, test: AbTest) -> Iterator[Finding]:
+    """Whether it takes the effect back, by how much and on how many boots; and what there is to
+    reach.
+    """
+    judgement = test.judgement
+    changed = changed_by(report, judgement)
+    if not judgement.two_sided:
+        yield Finding.of(Tried.UNMEASURED, what=test.what, change=changed["change"])
+        return
+    kind, known = _TRIED[judgement.level], _known(report)
+    if kind is Tried.FIXES and known is not None:
+        better, took = test.limit.toward(Sought.REPAIR), (judgement.base, judgement.new)
+        kind = Tried.PARTLY if falls_short(better, (known.ill, known.well), took) else kind
+    yield Finding.of(kind, what=test.what, **changed)
+    if known is not None:
+        reach, _ = report.sought.ends(Tried.PARENT_HAD, Tried.COMMIT_HAS)
+        yield Finding.of(reach, level=level(report, known.judgement, known.well))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the report has of the figure: boots with what it is about, and without."""
+
+    judgement: Judgement
+    ill: Sample
+    well: Sample
+
+
+def _known(report: ReportInput) -> _Known | None:
+    """None where no commit is accused, or where a part of the figure alone was judged."""
+    found = headline(report)
+    if report.culprit is None or found is None or found[0].figure or not found[0].two_sided:
+        return None
+    well, ill = report.sought.ends(found[0].base, found[0].new)
+    return _Known(found[0], ill, well)
+
+
+def _proof(report: ReportInput, judgement: Judgement) -> Iterator[Finding]:
+    """What the boots of both sides are worth."""
+    if not has_share(judgement.key, judgement.base):
+        yield effect(report, judgement)
+    yield apart(judgement)
+
+
+def _setup(report: ReportInput) -> Finding:
+    commit = report.culprit
+    subject = cut(commit.subject, 90) if commit else ""
+    return Finding.of(
+        Tried.SETUP, commit=commit.sha if commit else "", subject=subject, where=where(report)
+    )
+
+
+def _others(report: ReportInput, test: AbTest) -> Iterator[Finding]:
+    """Other figures that are worse by what counts as a regression."""
+    others = [
+        each for each in test.result.judgements if each.key != test.limit.key and each.two_sided
+    ]
+    worse = [each for each in others if each.level is Level.REGRESSED]
+    for each in worse:
+        yield Finding.of(Tried.WORSE, **changed_by(report, each))
+    if others and not worse:
+        yield Finding.of(Tried.NONE_WORSE, figures=len(others))
 
 
 def _rows_of(result: Result, kernel: KernelRole) -> list[TableRow]:
@@ -100,22 +165,37 @@ def _rows_of(result: Result, kernel: KernelRole) -> list[TableRow]:
     return sorted(rows, key=lambda row: row.metric not in judged)
 
 
-def compared(before: Sequence[TableRow], after: Sequence[TableRow]) -> tuple[str, ...]:
-    """Figure by figure, under a heading for each suite and window, in the order of `before`; of
+def compared(
+    report: ReportInput, before: Sequence[TableRow], after: Sequence[TableRow]
+) -> tuple[str, ...]:
+    """Figure by figure, under a heading for each suite and workload, in the order of `before`; of
     more than MOST_FIGURES the first are shown, and how many are not. () where there is none.
     """
     after_rows = {row.metric: row for row in after}
     pairs = [(row, after_rows[row.metric]) for row in before if row.metric in after_rows]
     if not pairs:
         return ()
+    headings = _headings([old for old, _ in pairs])
     groups: dict[str, list[tuple[str, str, str]]] = {}
     for old, new in pairs[:MOST_FIGURES]:
-        before_text = spread(old.sample, mean=old.mean)
-        after_text = spread(new.sample, new.unit, mean=new.mean)
-        cells = (old.metric.name, before_text, after_text)
-        groups.setdefault(f"{old.metric.suite} in {old.metric.window}", []).append(cells)
-    # Suite and window stand above, so that names have room beside wide figures.
+        key = old.metric
+        unit, factor = unit_of_rows((old, new))
+        figure = Finding.of(Columns.IN_SUITE, suite=key.suite, name=key.name, unit=unit)
+        cells = (said(report, figure, 48), cell(old, factor), cell(new, factor))
+        # Suite and workload stand above, so that names have room beside wide figures.
+        groups.setdefault(headings[key.suite, key.window], []).append(cells)
     columns = (Column("figure"), Column("before", right=True), Column("after", right=True))
     lines = grouped(columns, groups)
     left = len(pairs) - MOST_FIGURES
     return (*lines, f"  and {many(left, 'figure')} more") if left > 0 else lines
+
+
+def _headings(rows: Sequence[TableRow]) -> dict[tuple[str, str], str]:
+    """By suite and window: the suite and what runs beside it; of windows that are alike in that
+    their names, too.
+    """
+    plain = {
+        (row.metric.suite, row.metric.window): f"{row.metric.suite}, {beside(row)}" for row in rows
+    }
+    alike = Counter(plain.values())
+    return {key: f"{text} ({key[1]})" if alike[text] > 1 else text for key, text in plain.items()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Judgement, Scale, Threshold
 from rtbisect.report.averages import (
     by_mean,
     centre,
@@ -15,31 +14,16 @@ from rtbisect.report.averages import (
     middle,
     of_boots,
 )
-from rtbisect.report.text import histogram, number, suffix
+from rtbisect.report.text import histogram
 from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
+    from rtbisect.model.campaign import Judgement, Threshold
     from rtbisect.model.report import ReportInput
 
 
 #: Ratios that are the same to a reader.
 _SAME = 0.02
-
-
-def effect_text(report: ReportInput, judgement: Judgement) -> str:
-    """Ratio or difference with its interval; empty when the scale is not known."""
-    limit = limit_of(report, judgement)
-    if limit is None:
-        return ""
-    linear = limit.scale is Scale.LINEAR
-    effect, low, high = (
-        number(value, sign=linear, whole=False) for value in (judgement.effect, *judgement.interval)
-    )
-    unit = suffix(limit.unit) if linear else ""
-    noun = "difference" if linear else "ratio"
-    floor = 0.0 if linear else floor_that_shows(judgement, limit)
-    added = f" with {floor:g}{suffix(limit.unit)} added to both" if floor else ""
-    return f"a {noun} of {effect}{unit}{added} (95% interval {low} to {high}{unit})"
 
 
 def floor_that_shows(judgement: Judgement, limit: Threshold) -> float:

@@ -71,24 +71,29 @@ def _lines(report: ReportInput, metrics: Sequence[MetricKey]) -> tuple[str, ...]
     for metric in metrics:
         of_metric = {row.kernel: row for row in rows if row.metric == metric}
         first = next(iter(of_metric.values()))
-        unit, factor = _unit(list(of_metric.values()))
+        unit, factor = unit_of_rows(list(of_metric.values()))
         figure = Finding.of(Columns.FIGURE, suite=metric.suite, name=metric.name, unit=unit)
-        level = "no workload" if first.workload == "none" else f"with {first.workload}"
-        columns.append(Column(foreign(level, 28), right=True, over=said(report, figure, 28)))
+        columns.append(Column(beside(first), right=True, over=said(report, figure, 28)))
         for kernel, line in zip(kernels, cells, strict=True):
-            line.append(_cell(of_metric.get(kernel), factor))
+            line.append(cell(of_metric.get(kernel), factor))
     columns.append(Column("boots", right=True))
     for kernel, line in zip(kernels, cells, strict=True):
         line.append(str(max(row.sample.n for row in rows if row.kernel == kernel)))
     return table(columns, cells, _WIDEST)
 
 
-def _unit(rows: Sequence[TableRow]) -> tuple[str, float]:
-    middles = [centre_of(row.sample, mean=row.mean) for row in rows]
+def beside(row: TableRow) -> str:
+    """The level of the workload."""
+    return foreign("no workload" if row.workload == "none" else f"with {row.workload}", 28)
+
+
+def unit_of_rows(rows: Sequence[TableRow]) -> tuple[str, float]:
+    """The unit that figures of several kernels are told in, and by what they are multiplied."""
+    middles = [centre_of(row.sample, mean=row.mean) for row in rows if row.sample.values]
     return readable(rows[0].unit, *middles)
 
 
-def _cell(row: TableRow | None, factor: float) -> str:
+def cell(row: TableRow | None, factor: float) -> str:
     """A median with its range; of a figure of boots how many have it."""
     if row is None:
         return "-"

@@ -141,7 +141,7 @@ def opening(report: ReportInput) -> Finding:
     if found is None or result.outcome in _EMPTY:
         metric = metric_name(result.metric) if result.metric else report.tree
         return Finding.of(_EMPTY.get(result.outcome, Opens.OPEN), metric=metric)
-    changed = _changed(report, found[0])
+    changed = changed_by(report, found[0]) | {"where": where(report)}
     if result.outcome is Outcome.LAYOUT_SENSITIVE:
         return Finding.of(Opens.LAYOUT, **changed)
     if result.outcome is not Outcome.CULPRIT or report.culprit is None:
@@ -164,14 +164,14 @@ def _nothing(report: ReportInput) -> Finding:
     )
 
 
-def _changed(report: ReportInput, judgement: Judgement) -> dict[str, Any]:
+def changed_by(report: ReportInput, judgement: Judgement) -> dict[str, Any]:
+    """A change, and over how many boots it is what."""
     found = change(report, judgement)
     counted = found.kind in (Changes.BOOTS, Changes.UNMEASURED)
     return {
         "change": found,
         "middle": None if counted else middle_word(limit_of(report, judgement)),
         "boots": f"{judgement.base.n} + {judgement.new.n}",
-        "where": where(report),
     }
 
 
@@ -189,7 +189,7 @@ def sure(report: ReportInput) -> Finding | None:
     if found is None or report.culprit is None or not found[0].two_sided:
         return None
     judgement = found[0]
-    parts = [_apart(judgement)]
+    parts = [apart(judgement)]
     if revert := check_of(report, CheckName.REVERT):
         parts += _reverted(report, revert)
     if report.result.confidence:
@@ -198,7 +198,8 @@ def sure(report: ReportInput) -> Finding | None:
     return Finding.of(Joined.SENTENCE, findings=tuple(parts))
 
 
-def _apart(judgement: Judgement) -> Finding:
+def apart(judgement: Judgement) -> Finding:
+    """Whether boots tell both sides apart at a glance, both with some."""
     if has_share(judgement.key, judgement.base) and has_share(judgement.key, judgement.new):
         return Finding.of(Sure.LUCK, p=judgement.p)
     overlaps = overlap(judgement.base, judgement.new)

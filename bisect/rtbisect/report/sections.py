@@ -33,6 +33,7 @@ from rtbisect.suites.base import every
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from rtbisect.model.campaign import Judgement
     from rtbisect.model.report import Repaired, ReportInput, SeriesState
 
 #: Where the search leaves no doubt of a revision.
@@ -79,7 +80,7 @@ def proof(report: ReportInput) -> Iterator[Finding]:
     """Why it is this commit, what the reader of a table cannot see there."""
     judged = headline(report)
     if judged is not None and judged[0].two_sided and not has_share(judged[0].key, judged[0].base):
-        yield _effect(report)
+        yield effect(report, judged[0])
     if report.culprit is None:
         return
     layout = check_of(report, CheckName.LAYOUT)
@@ -104,11 +105,8 @@ def _of_gates(report: ReportInput) -> Iterator[Finding]:
             yield Finding.of(Shows.RIGHT, gate=gate.name, why=gate.reason)
 
 
-def _effect(report: ReportInput) -> Finding:
-    """Ratio or difference of the headline, with its interval and p."""
-    judged = headline(report)
-    assert judged is not None
-    judgement = judged[0]
+def effect(report: ReportInput, judgement: Judgement) -> Finding:
+    """Ratio or difference of two sides that both have boots, with its interval and p."""
     limit = limit_of(report, judgement)
     unit = judged_unit(report, judgement)
     test = test_name(limit, judgement)

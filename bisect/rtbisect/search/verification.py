@@ -11,12 +11,12 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
 from rtbisect.judge.scale import by_mean, centre, effect_floor
-from rtbisect.judge.verdict import judge, sides, smallest_p
+from rtbisect.judge.verdict import FULL_RECOVERY, falls_short, judge, sides, smallest_p
 from rtbisect.model.campaign import Judgement, Level, Observation, Sample, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Checks, Untestable
@@ -30,6 +30,7 @@ from rtbisect.search.spec import BootPurpose
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rtbisect.judge.verdict import Pair
     from rtbisect.search.events import Event
     from rtbisect.search.likelihood.features import Kernel
 
@@ -45,22 +46,11 @@ LAYOUT_ALPHA = 0.05
 #: A revert has to take back at least this share of the ends' shift.
 REVERT_RECOVERY = 0.5
 
-#: Share of the ends' shift below which there is more than this one culprit, and how sure of it the
-#: boots have to be: a search for a second culprit that is not there costs a campaign, and one that
-#: is missed is still told of by its share. Of true shares of 1 and of a half 3% and 37 to 59% are
-#: taken to fall short (8 boots a side, ends 2 to 4 standard deviations apart); of what merely lies
-#: below, 23% and 69 to 86% would be.
-FULL_RECOVERY = 0.7
-SURE_SHORT = 0.8
-
 #: A pair of shares or counts contradicts the shift of the ends if boots of the ends would look like
 #: it less often than this.
 LUCK = 0.05
 
 _NO_REVERT = Finding.of(Checks.NO_REVERT)
-
-#: Boots of two kernels, the one that should be better first.
-_Pair: TypeAlias = tuple[Sample, Sample]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +77,7 @@ class VerifySpec:
     alpha: float = 0.01
     #: The boots of good and bad from the calibration, to say how much of their shift the culprit
     #: explains, and whether a share that is not seen is none; empty where that is not asked.
-    endpoints: _Pair = (Sample(()), Sample(()))
+    endpoints: Pair = (Sample(()), Sample(()))
     #: The code layout in which the culprit and its first parent are compared, too; 0: in none.
     layout: int = 0
     #: Boots a side at the last look.
@@ -363,27 +353,31 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
     return replace(check, verification=verification)
 
 
-def _intervals_disjoint(spec: VerifySpec, check: _Check, pair: _Pair) -> bool:
+def _intervals_disjoint(spec: VerifySpec, check: _Check, pair: Pair) -> bool:
     """The boots so far are as far apart as so few can be: they do not contradict the culprit, and
     that they pass is told by the boots that follow, which a culprit that falls never costs.
     """
     return _verification(spec, check, pair, smallest_p(*pair)).status is CheckStatus.PASS
 
 
-def _verification(spec: VerifySpec, check: _Check, pair: _Pair, alpha: float) -> Verification:
+def _verification(spec: VerifySpec, check: _Check, pair: Pair, alpha: float) -> Verification:
     is_revert = check.purpose is BootPurpose.REVERT
     judgement = _judged(spec, pair, alpha)
     share = _recovered_share(spec, pair)
     status = _STATUS[judgement.level]
     if is_revert and status is CheckStatus.PASS and share is not None and share < REVERT_RECOVERY:
         status = CheckStatus.UNDECIDED
-    short = share is not None and share < FULL_RECOVERY and _falls_short(spec, pair)
+    short = (
+        share is not None
+        and share < FULL_RECOVERY
+        and falls_short(spec.judged, spec.endpoints, pair)
+    )
     readable = spec.figure.for_reader(spec.threshold, judgement)
     note = _note(readable, share, is_revert=is_revert, short=short)
     return replace(check.says(status, note), judgement=readable, recovery=share, short=short)
 
 
-def _judged(spec: VerifySpec, pair: _Pair, alpha: float) -> Judgement:
+def _judged(spec: VerifySpec, pair: Pair, alpha: float) -> Judgement:
     """What the boots say of the pair: nothing yet, where equal boots may be luck."""
     effect = partial(spec.figure.effect_for_reader, spec.threshold)
     judgement = judge(spec.judged, *pair, alpha=alpha, effect=effect)
@@ -393,7 +387,7 @@ def _judged(spec: VerifySpec, pair: _Pair, alpha: float) -> Judgement:
     return replace(judgement, level=Level.UNDECIDED, reason=reason)
 
 
-def _recovered_share(spec: VerifySpec, pair: _Pair) -> float | None:
+def _recovered_share(spec: VerifySpec, pair: Pair) -> float | None:
     """Shift of this pair as a share of the shift of the ends; None without ends."""
     if not all(end.n for end in spec.endpoints):
         return None
@@ -401,19 +395,12 @@ def _recovered_share(spec: VerifySpec, pair: _Pair) -> float | None:
     return part / whole if whole > 0 else None
 
 
-def _shift(threshold: Threshold, pair: _Pair) -> float:
+def _shift(threshold: Threshold, pair: Pair) -> float:
     better, worse = sides(threshold, *pair)
     return centre(threshold, worse) - centre(threshold, better)
 
 
-def _falls_short(spec: VerifySpec, pair: _Pair) -> bool:
-    """Below FULL_RECOVERY, by more than what luck makes of so few boots."""
-    threshold = spec.judged
-    whole, part = (sides(threshold, *each) for each in (spec.endpoints, pair))
-    return stats.falls_short(whole, part, FULL_RECOVERY, level=SURE_SHORT, mean=by_mean(threshold))
-
-
-def _may_be_luck(spec: VerifySpec, pair: _Pair) -> bool:
+def _may_be_luck(spec: VerifySpec, pair: Pair) -> bool:
     """Whether boots of the ends themselves would often enough differ as little as this pair.
 
     What happens in one boot of four is missing from three boots of both kernels, however much the

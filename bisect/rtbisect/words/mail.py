@@ -7,8 +7,9 @@ behind the address.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rtbisect.model.campaign import Cause, Outcome
 from rtbisect.model.kinds.mail import (
     AddressSource,
     CpuLists,
@@ -25,19 +26,102 @@ from rtbisect.model.kinds.mail import (
     Thread,
     Untrusted,
 )
+from rtbisect.model.mail import MailKind, MailState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rtbisect.model.finding import Value
     from rtbisect.words.template import Words
 
 
-def _answer(data: Mapping[str, Value]) -> str:
-    culprit = " {culprit:.12}" if data["culprit"] else ""
-    confidence = ", confidence {confidence:.3f}" if data["confidence"] else ""
-    better = "; better: {better}" if data["better"] else ""
-    return f"{{outcome}}{culprit}, cause {{cause}}{confidence}{better}"
+#: What a campaign found.
+_OUTCOMES = {
+    Outcome.CULPRIT: "commit {culprit:.12}",
+    Outcome.CULPRIT_SET: "one of several commits, which the boots do not tell apart",
+    Outcome.MULTIPLE_CULPRITS: "more than one commit",
+    Outcome.MERGE_CULPRIT: "a merge, and none of its parents alone",
+    Outcome.NO_REGRESSION: "nothing got worse",
+    Outcome.NOT_REPRODUCED: "the change did not show again",
+    Outcome.INCONCLUSIVE: "the boots do not bear a commit",
+    Outcome.NOOP: "the commit builds the same kernel as its parent",
+    Outcome.LAYOUT_SENSITIVE: "it follows the layout of the code and no commit",
+}
+#: What is to be known beside a commit that was found.
+_HOW = {
+    Cause.WORKLOAD_DEPENDENT: ", beside its workload only",
+    Cause.TOOL_INDUCED: ", by way of the measuring tool",
+    Cause.NONE: ", cause not known",
+}
+
+
+def _answer(data: Mapping[str, Any]) -> str:
+    outcome = _OUTCOMES.get(data["outcome"], "{outcome}")
+    how = _HOW.get(data["cause"], "") if data["culprit"] else ""
+    confidence = " (confidence {confidence:.3f})" if data["confidence"] else ""
+    better = "; better: {better:; }" if data["better"] else ""
+    return f"{outcome}{how}{confidence}{better}"
+
+
+#: How many of each there are, of one and of several.
+_STAND = {
+    "paused": ("campaign is paused", "campaigns are paused"),
+    "mails": ("mail waits for a person", "mails wait for a person"),
+    "replies": ("reply waits for a person", "replies wait for a person"),
+    "drafts": ("draft waits for approval", "drafts wait for approval"),
+    "devices": ("device is in quarantine", "devices are in quarantine"),
+}
+#: The same for a subject.
+_SHORT = {
+    "ended": "ended",
+    "paused": "paused",
+    "waiting": "waiting",
+    "drafts": "to approve",
+    "devices": "in quarantine",
+}
+
+
+def _standing(data: Mapping[str, Any]) -> str:
+    """What there is of it, as the end of a sentence; "" where there is nothing."""
+    told = [
+        f"{{{name}}} {one if data[name] == 1 else several}"
+        for name, (one, several) in _STAND.items()
+        if data.get(name)
+    ]
+    return " and ".join(part for part in (", ".join(told[:-1]), *told[-1:]) if part)
+
+
+def _summary(data: Mapping[str, Any]) -> str:
+    ended = "{ended:many campaign}" if data["ended"] else "no campaign"
+    now = _standing(data)
+    waits = f"Now {now}." if now else "Nothing waits for a person."
+    return f"In the last {{hours:many hour}} {ended} ended. {waits}"
+
+
+def _lab(data: Mapping[str, Any]) -> str:
+    now = _standing(data)
+    if not now:
+        return "The lab is well: no campaign is paused, and no device is in quarantine."
+    return f"{now}. This is about the lab, not about a kernel."
+
+
+def _in_subject(data: Mapping[str, Any]) -> str:
+    told = [f"{{{name}}} {what}" for name, what in _SHORT.items() if data[name]]
+    return ", ".join(told) or "nothing"
+
+
+#: What became of a mail that waits.
+_MAILS = {
+    MailState.IN_DOUBT: "may have arrived",
+    MailState.REFUSED: "was refused",
+    MailState.HELD: "was tried too often",
+}
+
+
+def _mail(data: Mapping[str, Any]) -> str:
+    whose = " of {campaign}" if data["campaign"] else ""
+    kind = "test result" if data["mail"] == MailKind.RESULT else "{mail}"
+    said = ": {answer}" if data["answer"] else ""
+    return f"the {kind}{whose} {_MAILS.get(data['state'], 'is {state}')}{said}"
 
 
 _REPLIES: Mapping[str, Words] = {
@@ -149,8 +233,12 @@ _REPORTS: Mapping[str, Words] = {
 }
 
 _DIGEST: Mapping[str, Words] = {
+    Digested.SUMMARY: _summary,
+    Digested.LAB: _lab,
+    Digested.SUBJECT: _in_subject,
     Digested.CAMPAIGN: "{campaign}: {what}",
-    Digested.MAIL: "{state}: {campaign} {mail}, {answer}",
+    Digested.NAMED: "{campaign}",
+    Digested.MAIL: _mail,
     Digested.REPLY: "reply {key} to {campaign}: {why}",
     Digested.DEVICE: "{host}: {why}",
     Digested.OTHER_VERSION: "made by another version of rtbisect",

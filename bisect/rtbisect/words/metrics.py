@@ -44,7 +44,7 @@ def _sampled(what: str, tracer: str, sample: str) -> Phrases:
     return Phrases(
         f"{tracer} counts {{new:figure}} {what} {sample} on {{cpu}} instead of {{base:figure}}",
         f"{what} a sample {{base:figure}} -> {{new:figure}}",
-        f"{what} a sample",
+        f"{what}/sample",
     )
 
 

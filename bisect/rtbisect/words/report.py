@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbisect.model.kinds.mail import Newer
 from rtbisect.model.kinds.report import (
     Changes,
     Columns,
@@ -18,8 +19,10 @@ from rtbisect.model.kinds.report import (
     Shows,
     Sure,
     Symptoms,
+    Tried,
     Untested,
     Where,
+    Withdrawn,
 )
 from rtbisect.words.metrics import BOOT_PHRASES, PHRASES
 
@@ -63,10 +66,13 @@ def _symptom_of_boots(data: Mapping[str, Any]) -> str:
     return f"{symptom} in {{new}} of {{new_boots}} boots"
 
 
-def _column(data: Mapping[str, Any]) -> str:
-    key = data["suite"], data["name"]
-    phrases = PHRASES.get(key) or BOOT_PHRASES.get(key)
-    return phrases.column if phrases else "{suite}.{name}{unit:comma}"
+def _column(fallback: str) -> Words:
+    def told(data: Mapping[str, Any]) -> str:
+        key = data["suite"], data["name"]
+        phrases = PHRASES.get(key) or BOOT_PHRASES.get(key)
+        return phrases.column if phrases else f"{fallback}{{unit:comma}}"
+
+    return told
 
 
 def _machine(data: Mapping[str, Any]) -> str:
@@ -87,12 +93,36 @@ def _over(data: Mapping[str, Any]) -> str:
 def _opens_culprit(data: Mapping[str, Any]) -> str:
     change = _over(data)
     if data["beside"]:
-        change = f"While {{beside}} runs, {change.replace(':begin', '')}"
+        change = f"While {{beside}} runs, {_within(data)}"
     return f'{change} since commit {{commit:.12}} ("{{subject}}"), {{where}}.'
 
 
 def _opens_with(rest: str) -> Words:
     return lambda data: f"{_over(data)}, {{where}}. {rest}"
+
+
+def _tried(does: str, of_revision: str = "", end: str = "") -> Words:
+    """What it does, and what a figure shows of it; a revision is no mending of anything."""
+
+    def told(data: Mapping[str, Any]) -> str:
+        revision = of_revision and data["what"].kind == Newer.REVISION
+        return f"{{what}} {of_revision if revision else does}: {_within(data)}{end}."
+
+    return told
+
+
+def _within(data: Mapping[str, Any]) -> str:
+    return _over(data).replace(":begin", "")
+
+
+def _setup(data: Mapping[str, Any]) -> str:
+    about = ' on {commit:.12} ("{subject}")' if data["commit"] else ""
+    return f"Both kernels were booted in turn, set up as for the report{about}, {{where}}."
+
+
+def _cost(data: Mapping[str, Any]) -> str:
+    skipped = ", {skipped} skipped" if data["skipped"] else ""
+    return f"{{builds:many build}}, {{boots:many boot}}{skipped}, {{wall_s:duration}}"
 
 
 def _ratio(data: Mapping[str, Any]) -> str:
@@ -156,7 +186,8 @@ SENTENCES: Mapping[str, Words] = {
     Symptoms.UNMEASURED: "{suite}.{name} not measured",
     Levels.FIGURE: "{value:figure}{unit:unit}",
     Levels.BOOTS: "{seen} of {boots} boots",
-    Columns.FIGURE: _column,
+    Columns.FIGURE: _column("{suite}.{name}"),
+    Columns.IN_SUITE: _column("{name}"),
     Columns.CELLS: "median [min..max]",
     Where.MACHINE: _machine,
     Where.EMULATED: lambda data: f"on an emulated machine (QEMU){_isolation(data)}",
@@ -253,11 +284,35 @@ SENTENCES: Mapping[str, Words] = {
     Machines.HOST: "{name} {boots:many boot}",
     Machines.KERNEL: "{release}, config {config}, {compiler}",
     Machines.BOOT_LINE: "{line}",
+    Tried.FIXES: _tried("fixes this", "does not have this any more"),
+    Tried.PARTLY: _tried("fixes a part of this", "has less of this"),
+    Tried.NOT: _tried("does not fix this", "still has this"),
+    Tried.OPEN: _tried(
+        "may or may not fix this", "may or may not have this", ", which may be luck"
+    ),
+    Tried.UNMEASURED: "{what} was not tested: {change}.",
+    Tried.PARENT_HAD: "Before the reported commit it was {level}.",
+    Tried.COMMIT_HAS: "With the reported commit it is {level}.",
+    Tried.SETUP: _setup,
+    Tried.WORSE: lambda data: f"Worse: {_within(data)}",
+    Tried.NONE_WORSE: lambda data: (
+        "The one other judged figure did not get worse."
+        if data["figures"] == 1
+        else "None of the {figures} other judged figures got worse."
+    ),
+    Tried.CLOSING: (
+        "Campaign {campaign}: {cost}. This is a measurement, not a review: a Tested-by is for"
+        " people to give."
+    ),
+    Withdrawn.REPORT: ('The report on commit {commit:.12} ("{subject}") is withdrawn: {why}.'),
+    Withdrawn.NOTHING_TO_DO: "Nothing has to be fixed, reverted or tested because of it.",
+    Withdrawn.NO_TAGS: "Please leave out the tags that it offered.",
+    Withdrawn.SORRY: "Sorry for the noise.",
     Footers.APPROVED: "Written by {bot}; {approver} answers for it.",
     Footers.COMMANDS: ('Reply "#rtbisect test <branch or mbox URL>" to have a patch measured.'),
     Footers.TAGS: "If you fix this, please add: {reported_by}; {closes}; {fixes}",
     Footers.HURTS: "Whom it hurts, by {approver}: {use_case}",
-    Footers.COST: "{builds:many build}, {boots:many boot}, {skipped} skipped, {wall_s:duration}",
+    Footers.COST: _cost,
     Footers.TO: "It would go to {author} <{address}>, with copies to whom scripts/get_maintainer.pl"
     " names for {places}.",
     Footers.READ: "A person reads it, answers for it and approves it: `rtbisect report approve`.",

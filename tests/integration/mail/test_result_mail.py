@@ -137,7 +137,7 @@ def test_an_answer_goes_to_who_asked_and_who_has_the_report(world):
         e.addr_spec for e in first["Cc"].addresses
     ]
     text = " ".join(second.get_content().split())
-    assert "takes the effect back" in text
+    assert "c" * 12 in text
     assert f"{WHO} <ada@lab.example.org> answers for it" in text
     assert "State" not in str(second.items())
     assert lint(second.as_bytes()) == ()

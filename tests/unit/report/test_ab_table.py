@@ -1,21 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two kernels figure by figure: names are whole, and nothing is left out in silence."""
+"""Two kernels figure by figure: names are whole, and nothing is left out in silence; and what a
+patch does is told by what the boots say.
+"""
 
+from dataclasses import replace
+
+import pytest
+
+from helpers.findings import words
+from helpers.report_cases import rcu, repair
+from helpers.report_mails import FAST, HALF, OPEN, PATCH, SLOW_TOO, tried
 from rtbisect.model.campaign import MetricKey, Sample
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.report import Changes, Columns, Levels, Tried
 from rtbisect.model.result import KernelRole, TableRow
-from rtbisect.report.ab_table import MOST_FIGURES, compared
+from rtbisect.report.ab_table import MOST_FIGURES, compared, first_sentences
 from rtbisect.report.text import TABLE
 
 WIDE = Sample((0.0717, 0.0598, 0.0960))
 
 
-def rows(names, window="osnoise-off", sample=WIDE):
+def rows(names, window="osnoise-off", sample=WIDE, workload="none"):
     return [
         TableRow(
             kernel=KernelRole.BASE,
             window=window,
-            workload="none",
-            metric=MetricKey("osnoise", name, window),
+            workload=workload,
+            metric=MetricKey("ours", name, window),
             unit="1/s",
             sample=sample,
         )
@@ -23,31 +34,76 @@ def rows(names, window="osnoise-off", sample=WIDE):
     ]
 
 
+def label(name):
+    return words(Finding.of(Columns.IN_SUITE, suite="ours", name=name, unit="1/s"))[:48].strip()
+
+
 def test_a_long_name_beside_wide_figures_is_whole():
     names = ["softirq_per_sample", "res_per_iwi"]
-    lines = compared(rows(names), rows(names))
-    told = [line.split()[0] for line in lines[3:]]
-    assert told == names
+    lines = compared(rcu(), rows(names), rows(names))
+    for line, name in zip(lines[3:], names, strict=True):
+        assert line.strip().startswith(label(name))
     assert all(len(line) <= TABLE for line in lines)
 
 
 def test_windows_are_headings():
     both = [*rows(["a"], "pf-on"), *rows(["a", "b"], "pf-off"), *rows(["b"], "pf-on")]
-    lines = compared(both, both)
-    assert [line.strip().split("  ")[0] for line in lines[2:]] == [
-        "osnoise in pf-on", "a", "b", "osnoise in pf-off", "a", "b",
-    ]  # fmt: skip
+    lines = compared(rcu(), both, both)
+    below = [line.startswith("    ") for line in lines[2:]]
+    assert below == [False, True, True, False, True, True]
+    # Nothing runs in either: their names tell them apart.
+    assert ["pf-on" in lines[2], "pf-off" in lines[5]] == [True, True]
+
+
+def test_a_window_is_named_by_what_runs_in_it():
+    loaded = rows(["a"], workload="busy")
+    heading = compared(rcu(), loaded, loaded)[2]
+    assert ("busy" in heading, "osnoise-off" in heading) == (True, False)
 
 
 def test_what_is_not_shown_is_counted():
     names = [f"f{n}" for n in range(MOST_FIGURES + 3)]
     many = [*rows(["first"], "pf-on"), *rows(names), *rows(["last"], "pf-on")]
-    lines = compared(many, many)
+    lines = compared(rcu(), many, many)
     assert len(lines) == 2 + 2 + MOST_FIGURES + 1
-    assert lines[3].split()[0] == "first"
+    assert lines[3].strip().startswith(label("first"))
     assert lines[-1] == "  and 5 figures more"
 
 
 def test_only_what_both_have_is_compared():
-    assert compared(rows(["a", "b"]), rows(["b"]))[-1].split()[0] == "b"
-    assert compared(rows(["a"]), rows(["b"])) == ()
+    assert compared(rcu(), rows(["a", "b"]), rows(["b"]))[-1].strip().startswith(label("b"))
+    assert compared(rcu(), rows(["a"]), rows(["b"])) == ()
+
+
+@pytest.mark.parametrize(
+    ("after", "kind"),
+    [
+        (FAST, Tried.FIXES),
+        (HALF, Tried.PARTLY),
+        (SLOW_TOO, Tried.NOT),
+        (OPEN, Tried.OPEN),
+        (Sample(()), Tried.UNMEASURED),
+    ],
+)
+def test_the_first_sentence_says_what_a_patch_does_and_on_how_many_boots(after, kind):
+    first, *_ = first_sentences(rcu(), tried(rcu(), after))
+    assert (first.kind, first.data["what"]) == (kind, PATCH)
+    change = first.data["change"]
+    if kind is Tried.UNMEASURED:
+        assert change.kind == Changes.UNMEASURED
+    else:
+        assert (change.data["base"], first.data["boots"]) == (9.03, "6 + 6")
+
+
+def test_the_second_says_what_there_is_to_reach():
+    _, second = first_sentences(rcu(), tried(rcu(), FAST))
+    assert second.kind == Tried.PARENT_HAD
+    assert second.data["level"] == Finding.of(Levels.FIGURE, value=6.0015, unit="ms")
+    # Of a repair it is the commit that has it, and the patch is put on what lacks it.
+    _, second = first_sentences(repair(), tried(rcu(), FAST))
+    assert second.kind == Tried.COMMIT_HAS
+
+
+def test_where_no_commit_is_accused_there_is_nothing_to_reach():
+    (only,) = first_sentences(replace(rcu(), culprit=None), tried(rcu(), HALF))
+    assert only.kind == Tried.FIXES

@@ -45,7 +45,7 @@ def test_mail_is_its_golden_file(case, suffix):
 
 @pytest.mark.parametrize("name", sorted(NOTICES))
 def test_a_notice_is_its_golden_file(name, tmp_path):
-    template, headers, told = NOTICES[name]
+    template, headers, told = NOTICES[name]()
     text = DraftMailer(settings(tmp_path)).notice(template, headers, told)
     is_golden(GOLDEN / f"{name}.eml", text)
 

@@ -32,7 +32,7 @@ def reached(tmp_path_factory):
 
     rendered = [partial(mailer.draft, case(), STORY) for case in CASES.values()]
     rendered += [partial(mailer.public, *public()) for public in PUBLIC.values()]
-    rendered += [partial(mailer.notice, *notice) for notice in NOTICES.values()]
+    rendered += [partial(mailer.notice, *notice()) for notice in NOTICES.values()]
     before = sys.gettrace()
     sys.settrace(trace)
     try:

@@ -7,7 +7,7 @@ import pytest
 from helpers.campaigns import RES
 from helpers.searches import replayed
 from rtbisect.errors import ConfigError
-from rtbisect.judge import stats
+from rtbisect.judge import stats, verdict
 from rtbisect.judge.verdict import smallest_p
 from rtbisect.model.campaign import Level, Observation, Sample
 from rtbisect.model.finding import Finding
@@ -252,7 +252,7 @@ def test_a_share_of_boots_that_luck_makes_smaller_is_no_second_culprit():
     """Frozen in 11 of 16 boots of the end and 10 of 26 of the parent: 56%, and nobody is sure."""
     whole = (0.0,) * 16, (1.0,) * 11 + (0.0,) * 5
     part = (0.0,) * 26, (1.0,) * 10 + (0.0,) * 16
-    limit, sure = verification.FULL_RECOVERY, verification.SURE_SHORT
+    limit, sure = verdict.FULL_RECOVERY, verdict.SURE_SHORT
     assert not stats.falls_short(whole, part, limit, level=sure, mean=True)
     few = (0.0,) * 26, (1.0,) * 3 + (0.0,) * 23
     assert stats.falls_short(whole, few, limit, level=sure, mean=True)

@@ -8,6 +8,7 @@ from rtbisect.config.thresholds import load_thresholds
 from rtbisect.model.campaign import Role
 from rtbisect.model.finding import Finding, Kind
 from rtbisect.model.kinds import report
+from rtbisect.model.kinds.mail import Newer
 from rtbisect.suites.base import find
 from rtbisect.words.metrics import BOOT_PHRASES, PHRASES
 from rtbisect.words.report import SENTENCES
@@ -31,7 +32,8 @@ VALUES = {
     "p": 0.001, "difference": 3.0, "value": 6.0, "level": LEVEL, "without": LEVEL,
     "with_it": LEVEL, "figures": 2, "parts": (LEVEL,), "hosts": (LEVEL,), "within": True,
     "builds": 2, "skipped": 0, "wall_s": 60.0, "unit": "ms", "part": None, "lacking": (LEVEL,),
-    "names": ("linux-6.12.y",), "files": ("a.c",),
+    "names": ("linux-6.12.y",), "files": ("a.c",), "cost": LEVEL,
+    "what": Finding.of(Newer.PATCH, title="x: mend it"),
 }  # fmt: skip
 #: Where boots are a number of them, not a text.
 COUNTED = {report.Levels.BOOTS, report.Footers.COST, report.Machines.HOST}

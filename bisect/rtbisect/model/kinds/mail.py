@@ -192,8 +192,13 @@ class NoMaintainers(Kind):
 class Digested(Kind):
     """Rows of a digest, and what they tell of a campaign."""
 
-    #: Its answer, or why it is paused.
+    #: How many there are of each; so of the lab alone. A subject has the same, shorter.
+    SUMMARY = "digest.summary", "hours ended paused mails replies drafts devices"
+    LAB = "digest.lab", "paused devices"
+    SUBJECT = "digest.subject", "ended paused waiting drafts devices"
+    #: Its answer, or why it is paused; one that is told of elsewhere.
     CAMPAIGN = "digest.campaign", "campaign what"
+    NAMED = "digest.named", "campaign"
     #: What a mail that waits is, and what its server said.
     MAIL = "digest.mail", "state campaign mail answer"
     REPLY = "digest.reply", "key campaign why"
@@ -202,5 +207,6 @@ class Digested(Kind):
     OTHER_VERSION = "digest.other-version"
     KILLED = "digest.killed"
     NO_ANSWER = "digest.no-answer"
-    #: Culprit and confidence are None where there are none; the figures that improved.
+    #: Culprit and confidence are None where there are none; the figures that improved, each one of
+    #: `Columns`.
     ANSWER = "digest.answer", "outcome culprit cause confidence better"

@@ -40,6 +40,8 @@ class Columns(Kind):
     """What stands over a column of a table: a figure with its unit."""
 
     FIGURE = "column.figure", "suite name unit"
+    #: The same below the name of its suite.
+    IN_SUITE = "column.in-suite", "suite name unit"
     #: What stands in the cells of figures.
     CELLS = "column.cells"
 
@@ -177,6 +179,40 @@ class Machines(Kind):
     HOST = "machine.host", "name boots"
     KERNEL = "machine.kernel", "release config compiler"
     BOOT_LINE = "machine.boot-line", "line"
+
+
+class Tried(Kind):
+    """What a patch, or the newest revision, does to what a report is about. `what` is one of
+    `Newer`, `change` one of `Changes`; `middle` and `boots` are as in `Opens`.
+    """
+
+    FIXES = "tried.fixes", "what change middle boots"
+    #: Surely less than all of it.
+    PARTLY = "tried.partly", "what change middle boots"
+    NOT = "tried.not", "what change middle boots"
+    OPEN = "tried.open", "what change middle boots"
+    UNMEASURED = "tried.unmeasured", "what change"
+    #: What the report has of a kernel without its fault: the parent of the commit, or, of a
+    #: repair, the commit. One of `Levels`.
+    PARENT_HAD = "tried.parent-had", "level"
+    COMMIT_HAS = "tried.commit-has", "level"
+    #: How both were booted; of a report that names no commit `commit` and `subject` are "".
+    SETUP = "tried.setup", "commit subject where"
+    WORSE = "tried.worse", "change middle boots"
+    #: None of so many others.
+    NONE_WORSE = "tried.none-worse", "figures"
+    #: The campaign that booted them, and what it cost.
+    CLOSING = "tried.closing", "campaign cost"
+
+
+class Withdrawn(Kind):
+    """A report that is taken back."""
+
+    REPORT = "withdrawn.report", "commit subject why"
+    #: What that means for who got it; tags were offered.
+    NOTHING_TO_DO = "withdrawn.nothing-to-do"
+    NO_TAGS = "withdrawn.no-tags"
+    SORRY = "withdrawn.sorry"
 
 
 class Footers(Kind):
