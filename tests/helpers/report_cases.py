@@ -133,6 +133,7 @@ def rcu():
                 with_it=Sample((0.0, 0.0, 0.0, 0.0)),
             ),
         ),
+        names=((sha(1), "v6.12.3"), (sha(8), "v6.12.9~2"), (sha(17), "v6.12.10")),
         device=BOARD,
         message_id="<rcu-0002.1@lab.example.org>",
         synthetic_workload=False,

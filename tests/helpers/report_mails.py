@@ -109,6 +109,7 @@ def tried(report, after, figures=(), what=PATCH, reasons=()):
         what=what,
         base=sha(33),
         new=sha(99),
+        names=((sha(33), "v6.12.10"),),
         judgement=judge(RCU_LIMIT.toward(Sought.REPAIR), SLOW, after, alpha=ALPHA),
         limit=RCU_LIMIT,
         check="check-11",

@@ -196,7 +196,11 @@ def write_answer(
     site = load_site(Path(question.request.site))
     # It may have changed while the boots ran.
     _check_same_machine(state, report, site, question.request)
-    tested = tested_by(report, question, check.id, result, CampaignStore(state).summary(check))
+    request = question.request
+    tree = trees.tree_of(state, site.target(request.tree))
+    names = tuple(tree.tag_names((request.older, request.newer)).items())
+    summary = CampaignStore(state).summary(check)
+    tested = tested_by(report, question, check.id, result, summary, names=names)
     mailer = assemble.mailer_of(state, site, report.operator)
     # A person may have edited the input; whoever has the report knows it by this one.
     report = replace(report, message_id=draft.message_id)
@@ -206,10 +210,16 @@ def write_answer(
     return AnswerDraft(path, text, tested.judgement.level, tested.judgement, mailable(report))
 
 
-def tested_by(
-    report: ReportInput, question: Question, check: str, result: Result, summary: Summary
+def tested_by(  # noqa: PLR0913  (a report, its question, and how that was answered)
+    report: ReportInput,
+    question: Question,
+    check: str,
+    result: Result,
+    summary: Summary,
+    *,
+    names: tuple[tuple[str, str], ...] = (),
 ) -> ab_table.AbTest:
-    """What the campaign `check` says of the figure of a report."""
+    """What the campaign `check` says of the figure of a report; `names` are tags of revisions."""
     limit = _searched_threshold(report)
     samples = {row.kernel: row.sample for row in result.table if row.metric == limit.key}
     sides = (samples.get(kernel, Sample(())) for kernel in ENDS)
@@ -217,6 +227,7 @@ def tested_by(
         what=question.what or Finding.of(Newer.REVISION, name=short(question.request.newer)),
         base=question.request.older,
         new=question.request.newer,
+        names=names,
         judgement=judge(limit.toward(Sought.REPAIR), *sides, alpha=ALPHA),
         limit=limit,
         check=check,

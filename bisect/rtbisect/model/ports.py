@@ -52,6 +52,11 @@ class Tree(Protocol):
     def describe(self, sha: str) -> CommitText:
         """Author, subject and touched files."""
 
+    def tag_names(self, shas: Sequence[str]) -> Mapping[str, str]:
+        """By sha how `git describe --contains` calls commits: `v6.12.3`, `v6.12.3~14^2`; those that
+        no tag of a version has are left out. Asks no network.
+        """
+
     def series(self, repair: CommitText, ends: Sequence[str]) -> tuple[SeriesState, ...]:
         """How the stable series that are known here stand to a repair, the highest number first;
         `ends` are revisions that were measured. Asks no network.

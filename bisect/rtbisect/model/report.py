@@ -163,6 +163,10 @@ def _with_series(report: dict[str, Any]) -> dict[str, Any]:
     return report | {"series": []}
 
 
+def _with_names(report: dict[str, Any]) -> dict[str, Any]:
+    return report | {"names": []}
+
+
 class HostSetup(NamedTuple):
     """On what kernels booted, and how it was set up."""
 
@@ -175,7 +179,7 @@ class HostSetup(NamedTuple):
         return self.device.threads > 1 and self.profile.smt
 
 
-@kept_as("ReportInput", _with_parents, _with_sought, _with_findings, _with_series)
+@kept_as("ReportInput", _with_parents, _with_sought, _with_findings, _with_series, _with_names)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInput:
     """Everything a mail may say. Templates print nothing that is not in here."""
@@ -220,6 +224,9 @@ class ReportInput:
     #: Where a repair was found: how the stable series of the tree stand to it, the highest number
     #: first; () where the tree has none, and where nobody looked.
     series: tuple[SeriesState, ...] = ()
+    #: Full shas of the ends and of the parents of the culprit, and how `git describe --contains`
+    #: calls them; those that no tag of a version has are left out.
+    names: tuple[tuple[str, str], ...] = ()
 
     @property
     def host(self) -> HostSetup:

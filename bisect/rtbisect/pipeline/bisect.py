@@ -172,7 +172,10 @@ def _draft_report(steps: Steps, graph: CommitGraph, result: Result) -> Report:
         # Only now: of a campaign that older programs ended, nobody asks the tree any more.
         repair = facts.culprit if facts.sought is Sought.REPAIR else None
         series = steps.series(repair) if repair else ()
-        return ports.mailer.draft(replace(facts, message_id=name, series=series), story)
+        parents = graph.parents_of(result.culprit) if result.culprit else ()
+        names = ports.tree.tag_names((facts.older, facts.newer, *parents))
+        told = replace(facts, message_id=name, series=series, names=tuple(names.items()))
+        return ports.mailer.draft(told, story)
 
     return ports.journal.step("report", Report, draft)
 

@@ -24,7 +24,7 @@ from rtbisect.report.mail_values import banner
 from rtbisect.report.opening import apart, changed_by, level, where
 from rtbisect.report.own import mailable
 from rtbisect.report.sections import effect
-from rtbisect.report.text import Column, cut, grouped, header_text, many
+from rtbisect.report.text import Column, cut, foreign, grouped, header_text, many
 from rtbisect.report.wording import said
 
 if TYPE_CHECKING:
@@ -49,9 +49,10 @@ class AbTest:
 
     #: What the newer one is.
     what: Finding
-    #: Their full shas.
+    #: Their full shas, and how tags call them, as in `ReportInput`.
     base: str
     new: str
+    names: tuple[tuple[str, str], ...] = ()
     #: Of the figure of the report, turned: REGRESSED takes the effect back.
     judgement: Judgement
     #: How the report judges it.
@@ -88,10 +89,16 @@ def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
         "setup": " ".join(told(setup)),
         "figures": compared(report, *rows),
         "others": told(_others(report, test)),
-        "base": test.base,
-        "new": test.new,
+        "base": _revision(test, test.base),
+        "new": _revision(test, test.new),
         "closing": said(report, closing),
     }
+
+
+def _revision(test: AbTest, sha: str) -> str:
+    """A kernel as it can be checked out, by its tag too."""
+    name = foreign(dict(test.names).get(sha, ""), 60)
+    return f"{sha} ({name})" if name else sha
 
 
 def first_sentences(report: ReportInput, test: AbTest) -> Iterator[Finding]:

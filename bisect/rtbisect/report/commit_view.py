@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rtbisect.report.text import ascii_line, foreign
+from rtbisect.report.text import ascii_line, foreign, short
 
 if TYPE_CHECKING:
-    from rtbisect.model.report import CommitText
+    from rtbisect.model.report import CommitText, ReportInput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,14 @@ class CommitView:
     files: str
     #: A Fixes: trailer on one line, without its title where that is not plain ASCII.
     fixes: str
+
+
+def revision_name(report: ReportInput, sha: str) -> str:
+    """How a tag of a version calls a revision; one that none has by the first 12 digits of its
+    sha.
+    """
+    names = (name for known, name in report.names if sha and known.startswith(sha))
+    return foreign(next(names, ""), 60) or short(sha)
 
 
 def commit_view(commit: CommitText) -> CommitView:

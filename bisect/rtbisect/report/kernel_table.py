@@ -9,9 +9,10 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.report import Columns
 from rtbisect.model.result import KernelRole, TableRow
 from rtbisect.report.averages import boots_with, centre_of, spread, threshold_of
+from rtbisect.report.commit_view import revision_name
 from rtbisect.report.headline_figure import headline
 from rtbisect.report.opening import readable, scaled
-from rtbisect.report.text import TABLE, Column, cut, foreign, table
+from rtbisect.report.text import TABLE, Column, cut, foreign, short, table
 from rtbisect.report.wording import said
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Columns of figures, as far as they fit.
 _MOST = 3
+#: Characters of a revision beside them.
+_NAME = 16
 #: Before it is known whether they do.
 _WIDEST = 200
 _KERNELS = {
@@ -102,12 +105,14 @@ def cell(row: TableRow | None, factor: float) -> str:
 
 
 def _label(report: ReportInput, kernel: KernelRole) -> str:
-    """The kernel, with its revision where it has one."""
-    shas = {KernelRole.CULPRIT: report.culprit.sha if report.culprit else ""}
+    """The kernel, with its revision where it has one; the parent by a tag where that is short."""
+    if kernel is KernelRole.CULPRIT and report.culprit:
+        return f"{_KERNELS[kernel]} {short(report.culprit.sha)}"
     parents = [check.parent for check in report.result.verifications if check.parent]
-    shas[KernelRole.PARENT] = parents[0] if parents else ""
-    sha = foreign(shas.get(kernel, ""), 40)[:12]
-    return f"{_KERNELS[kernel]} {sha}".strip()
+    if kernel is not KernelRole.PARENT or not parents:
+        return _KERNELS[kernel]
+    name = revision_name(report, parents[0])
+    return f"{_KERNELS[kernel]} {name if len(name) <= _NAME else short(parents[0])}"
 
 
 def _middles(report: ReportInput) -> str:

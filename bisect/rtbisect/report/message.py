@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.mail import INTERNAL
+from rtbisect.report.commit_view import revision_name
 from rtbisect.report.opening import symptom
 from rtbisect.report.own import mailable
 from rtbisect.report.policy import better
-from rtbisect.report.text import ascii_line, header_text, short
+from rtbisect.report.text import ascii_line, header_text
 from rtbisect.report.wording import said, words_of
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ def subject(report: ReportInput, *, marked: bool = True) -> str:
     result = report.result
     if report.culprit is None or result.outcome != "culprit":
         answer = "improvement" if better(report) else str(result.outcome)
-        answered = f"{answer} in {short(report.older)}..{short(report.newer)}"
+        ends = [revision_name(report, end) for end in (report.older, report.newer)]
+        answered = f"{answer} in {ends[0]}..{ends[1]}"
         metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
         return header_text(f"{INTERNAL} {answered}: {metric}")
     seen = seen_as(report)

@@ -25,9 +25,10 @@ from rtbisect.report.averages import (
     of_boots,
     repaired_unit,
 )
+from rtbisect.report.commit_view import revision_name
 from rtbisect.report.headline_figure import floor_that_shows, headline, test_name
 from rtbisect.report.opening import beside, check_of, level_of_sample, readable
-from rtbisect.report.text import cut, short
+from rtbisect.report.text import cut
 from rtbisect.suites.base import every
 
 if TYPE_CHECKING:
@@ -46,15 +47,15 @@ def found(report: ReportInput) -> Iterator[Finding]:
     """Where the commit was found, and which kernels have it."""
     # A path is of no use to others, and tells of a machine.
     tree = "" if report.repo.startswith(("/", "file:")) else cut(report.repo, 100)
-    ends = {"older": short(report.older), "newer": short(report.newer)}
+    older, newer = (revision_name(report, end) for end in (report.older, report.newer))
     kind = Found.RANGE if report.culprit else Found.SEARCHED
-    yield Finding.of(kind, **ends, commits=len(report.graph), tree=tree)
+    yield Finding.of(kind, older=older, newer=newer, commits=len(report.graph), tree=tree)
     if report.culprit and report.culprit.release:
         yield Finding.of(Found.RELEASED, release=cut(report.culprit.release, 40))
     newest = _newest(report)
     if newest is not None and report.culprit and report.sought is Sought.REGRESSION:
         sure = newest >= _SURE
-        yield Finding.of(Found.STILL if sure else Found.PERHAPS_GONE, newest=short(report.newer))
+        yield Finding.of(Found.STILL if sure else Found.PERHAPS_GONE, newest=newer)
 
 
 def _newest(report: ReportInput) -> float | None:

@@ -28,6 +28,8 @@ class FakeTree:
     texts: Mapping[str, CommitText] = field(default_factory=dict)
     #: By sha.
     changed: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    #: What `tag_names` gives.
+    tags: Mapping[str, str] = field(default_factory=dict)
     #: What `series` gives, by the sha of the repair.
     standing: Mapping[str, tuple[SeriesState, ...]] = field(default_factory=dict)
     #: Shas that were checked out, in order.
@@ -100,6 +102,9 @@ class FakeTree:
             date="2026-01-01T00:00:00+00:00",
             files=(),
         )
+
+    def tag_names(self, shas: Sequence[str]) -> dict[str, str]:
+        return {sha: self.tags[sha] for sha in shas if sha in self.tags}
 
     def series(self, repair: CommitText, _ends: Sequence[str]) -> tuple[SeriesState, ...]:
         return self.standing.get(repair.sha, ())

@@ -216,6 +216,10 @@ class GitTree:
         git("update-ref", _revert(revert), revert)
         return revert
 
+    def tag_names(self, shas: Sequence[str]) -> dict[str, str]:
+        self._git()
+        return self._store.tag_names([full_sha(sha) for sha in shas])
+
     def series(self, repair: CommitText, ends: Sequence[str]) -> tuple[SeriesState, ...]:
         return series_of(self._git(), self._store.source_git, repair, ends)
 

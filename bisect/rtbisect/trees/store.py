@@ -10,10 +10,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.process.command import printable
 from rtbisect.trees.plumbing import FETCH_S, FULL_SHA, WALK_S, Git, checked_name, last_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: Kept in `info/attributes`, which wins over the tree's own .gitattributes: a worktree
 #: holds the bytes that were committed, nothing rewritten.
@@ -21,8 +25,8 @@ ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 
 MARK = "rtbisect-store"
 
-#: Tags of versions that may be printed.
-_RELEASE = re.compile(r"v[0-9][A-Za-z0-9._-]{0,40}")
+#: Tags of versions that may be printed, and the way back from one: `v6.12.3~14^2`.
+_NAME = re.compile(r"v[0-9][A-Za-z0-9._-]{0,40}(?:[~^][0-9]{0,7}){0,20}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +137,18 @@ class Store:
         if self.remote:
             self.git("update-ref", f"refs/rtbisect/named/{sha}", sha)
 
+    def tag_names(self, shas: Sequence[str]) -> dict[str, str]:
+        """See `ports.Tree`; by the tags of the source, of which odd ones name nothing."""
+        # What describe --contains asks, which gives up at the first commit without a name.
+        words = ("name-rev", "--tags", "--refs=refs/tags/v[0-9]*", *shas)
+        done = self.source_git.try_(*words, timeout_s=WALK_S)
+        rows = (line.partition(" ") for line in done.stdout.splitlines()) if done.ok else ()
+        named = {sha: name.removeprefix("tags/").removesuffix("^0") for sha, _, name in rows}
+        return {sha: name for sha, name in named.items() if _NAME.fullmatch(name)}
+
     def first_release(self, sha: str) -> str:
         """The first tag of a version that has a commit, "" where no tag of the source has it."""
-        argv = ("describe", "--contains", "--match", "v[0-9]*", sha)
-        done = self.source_git.try_(*argv, timeout_s=WALK_S)
-        name = re.split(r"[~^]", done.stdout.strip())[0] if done.ok else ""
-        return name if _RELEASE.fullmatch(name) else ""
+        return re.split(r"[~^]", self.tag_names((sha,)).get(sha, ""))[0]
 
     def fetch(self) -> None:
         """Bring branches and tags of a URL, and forget those that it no longer has: one of them may

@@ -191,6 +191,30 @@ def test_the_first_version_that_has_a_commit(repo, make):
     assert [tree.describe(each).release for each in (one, two, last)] == ["v6.12-rc1", "v6.12", ""]
 
 
+def test_tags_of_versions_name_commits(repo, make):
+    one = repo.commit("one", a_c="1")
+    repo("tag", "v6.12-rc1")
+    two = repo.commit("two", a_c="2")
+    three = repo.commit("three", a_c="3")
+    repo("tag", "-a", "-m", "a version", "v6.12")
+    repo("tag", "a-word-of-somebody")
+    last = repo.commit("last", a_c="4")
+    tree = make(repo.path)
+    named = {one: "v6.12-rc1", two: "v6.12~1", three: "v6.12"}
+    assert tree.tag_names((one, last, two, three)) == named
+    assert all(tree.resolve(name) == sha for sha, name in named.items())
+    assert tree.tag_names(("f" * 40,)) == {}
+
+
+@pytest.mark.parametrize(
+    "tag", ["v7;x", "v7-`id`", "v7'\"x", "v7-#regzbot", "v7-\u202e", "v7/x", "v" + "7" * 60]
+)
+def test_a_tag_that_a_mail_would_not_print_names_nothing(repo, make, tag):
+    sha = repo.commit("one", a_c="1")
+    repo("tag", tag)
+    assert make(repo.path).tag_names((sha,)) == {}
+
+
 def test_describe(repo, make):
     _, one, _, bad = history(repo)
     tree = make(repo.path)

@@ -86,8 +86,8 @@ def reports(draw):
     return replace(
         base,
         tree=draw(word),
-        older=draw(word),
-        newer=draw(word),
+        older=draw(st.one_of(st.just(base.older), word)),
+        newer=draw(st.one_of(st.just(base.newer), word)),
         graph=replace(base.graph, commits=commits + base.graph.commits[3:]),
         result=result,
         culprit=replace(
@@ -105,6 +105,10 @@ def reports(draw):
         config_name=draw(word),
         compiler=draw(word),
         release=draw(word),
+        names=tuple(
+            (sha, draw(word))
+            for sha in (base.older, base.newer, *base.graph.parents_of(base.culprit.sha))
+        ),
         facts=tuple((key, draw(word)) for key, _ in base.facts),
         synthetic_workload=draw(st.booleans()),
         command=draw(word),

