@@ -15,6 +15,7 @@ from helpers.report_epoll import (
     improvement,
     inconclusive,
     nothing,
+    unmeasured,
 )
 from helpers.report_parts import (
     BOARD,
@@ -374,6 +375,7 @@ CASES = {
     "two_modes": two_modes,
     "epoll_factors": epoll_factors,
     "inconclusive": inconclusive,
+    "unmeasured": unmeasured,
 }
 
 

@@ -309,6 +309,18 @@ def inconclusive():
     )  # fmt: skip
 
 
+def unmeasured():
+    """A search whose figure no boot told."""
+    said_why = said("no boot of the older end got as far as the suite")
+    result = replace(
+        inconclusive().result, judgement=None, judgements=(), tested=(), reasons=(said_why,)
+    )
+    return replace(
+        inconclusive(), campaign="open-0017", result=result, synthetic_workload=False,
+        message_id="<open-0017.1@lab.example.org>",
+    )  # fmt: skip
+
+
 def tool_only():
     """What only a sampling tool sees; no campaign writes that unasked."""
     on = MetricKey("sampled", "res_per_s", "sampled-on")

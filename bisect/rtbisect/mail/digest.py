@@ -16,10 +16,10 @@ from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import Digested
-from rtbisect.model.kinds.report import Columns
 from rtbisect.model.mail import INTERNAL, MailKind, MailState, OutMail
 from rtbisect.model.report import ReportState
 from rtbisect.report.message import Envelope, own_id
+from rtbisect.report.opening import figure_name
 from rtbisect.report.text import foreign, wrap
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.outbox import Outbox
@@ -157,10 +157,7 @@ def _improved(result: Result) -> tuple[Finding, ...]:
         improvements = improved(result.judgements, load_thresholds(data("thresholds"), suites))
     except ConfigError:
         return ()
-    return tuple(
-        Finding.of(Columns.FIGURE, suite=each.key.suite, name=each.key.name, unit="")
-        for each in improvements
-    )
+    return tuple(figure_name(each.key) for each in improvements)
 
 
 def told(contents: Digest) -> dict[str, Any]:

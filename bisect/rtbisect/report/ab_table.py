@@ -5,7 +5,6 @@ that both were measured in.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from rtbisect.model.mail import INTERNAL
 from rtbisect.model.result import ENDS
 from rtbisect.report.averages import has_share
 from rtbisect.report.headline_figure import headline
-from rtbisect.report.kernel_table import beside, cell, unit_of_rows
+from rtbisect.report.kernel_table import cell, headings, unit_of_rows
 from rtbisect.report.letter import costs
 from rtbisect.report.mail_values import banner
 from rtbisect.report.opening import apart, changed_by, level, where
@@ -182,7 +181,7 @@ def compared(
     pairs = [(row, after_rows[row.metric]) for row in before if row.metric in after_rows]
     if not pairs:
         return ()
-    headings = _headings([old for old, _ in pairs])
+    above = headings([old.metric for old, _ in pairs], before)
     groups: dict[str, list[tuple[str, str, str]]] = {}
     for old, new in pairs[:MOST_FIGURES]:
         key = old.metric
@@ -190,19 +189,8 @@ def compared(
         figure = Finding.of(Columns.IN_SUITE, suite=key.suite, name=key.name, unit=unit)
         cells = (said(report, figure, 48), cell(old, factor), cell(new, factor))
         # Suite and workload stand above, so that names have room beside wide figures.
-        groups.setdefault(headings[key.suite, key.window], []).append(cells)
+        groups.setdefault(above[key.suite, key.window], []).append(cells)
     columns = (Column("figure"), Column("before", right=True), Column("after", right=True))
     lines = grouped(columns, groups)
     left = len(pairs) - MOST_FIGURES
     return (*lines, f"  and {many(left, 'figure')} more") if left > 0 else lines
-
-
-def _headings(rows: Sequence[TableRow]) -> dict[tuple[str, str], str]:
-    """By suite and window: the suite and what runs beside it; of windows that are alike in that
-    their names, too.
-    """
-    plain = {
-        (row.metric.suite, row.metric.window): f"{row.metric.suite}, {beside(row)}" for row in rows
-    }
-    alike = Counter(plain.values())
-    return {key: f"{text} ({key[1]})" if alike[text] > 1 else text for key, text in plain.items()}

@@ -3,12 +3,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.report import Columns
-from rtbisect.model.result import KernelRole, TableRow
-from rtbisect.report.averages import boots_with, centre_of, spread, threshold_of
+from rtbisect.model.result import ENDS, KernelRole, TableRow
+from rtbisect.report.averages import (
+    boots_with,
+    by_mean,
+    centre_of,
+    judged_unit,
+    limit_of,
+    spread,
+    threshold_of,
+)
 from rtbisect.report.commit_view import revision_name
 from rtbisect.report.headline_figure import headline
 from rtbisect.report.opening import readable, scaled
@@ -16,13 +25,14 @@ from rtbisect.report.text import TABLE, Column, cut, foreign, short, table
 from rtbisect.report.wording import said
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rtbisect.model.campaign import MetricKey
     from rtbisect.model.report import ReportInput
 
 #: Columns of figures, as far as they fit.
 _MOST = 3
+_PAIR = KernelRole.PARENT, KernelRole.CULPRIT
 #: Characters of a revision beside them.
 _NAME = 16
 #: Before it is known whether they do.
@@ -39,12 +49,13 @@ _KERNELS = {
 
 
 def kernel_table(report: ReportInput) -> tuple[str, ...]:
-    """A kernel a row, the searched figure first; other figures and doses are on the page. () where
-    nothing was measured.
+    """A kernel a row, the searched figure first; other figures and doses are on the page. Where the
+    searched one has no row, those that have; () where nothing was measured.
     """
-    metrics = _metrics(report)
+    rows = _rows(report)
+    metrics = _metrics(report, rows)
     while metrics:
-        lines = _lines(report, metrics)
+        lines = _lines(report, metrics, rows)
         if all(len(line) <= TABLE for line in lines):
             return lines
         if len(metrics) == 1:
@@ -53,12 +64,38 @@ def kernel_table(report: ReportInput) -> tuple[str, ...]:
     return ()
 
 
-def _metrics(report: ReportInput) -> list[MetricKey]:
-    """The searched figure, its control, and the searched figure at other levels."""
+def _rows(report: ReportInput) -> list[TableRow]:
+    """All that kernels were measured in; where no row tells it both sides of the headline."""
+    rows = [row for row in report.result.table if row.sample.values]
+    found = headline(report)
+    if rows or found is None or not found[0].two_sided:
+        return rows
+    judgement, limit = found[0], limit_of(report, found[0])
+    parent = any(check.judgement is judgement for check in report.result.verifications)
+    kernels = _PAIR if parent else ENDS
+    return [
+        TableRow(
+            kernel=kernel,
+            window=judgement.key.window,
+            workload="",
+            metric=judgement.key,
+            unit=judged_unit(report, judgement),
+            sample=side,
+            mean=by_mean(limit),
+        )
+        for kernel, side in zip(kernels, (judgement.base, judgement.new), strict=True)
+    ]
+
+
+def _metrics(report: ReportInput, rows: Sequence[TableRow]) -> list[MetricKey]:
+    """The searched figure, its control, and the searched figure at other levels; where it was not
+    measured what was, judged figures first.
+    """
     key = report.result.metric
-    measured = list(dict.fromkeys(row.metric for row in report.result.table if row.sample.values))
+    measured = list(dict.fromkeys(row.metric for row in rows))
     if key is None or key not in measured:
-        return []
+        judged = {judgement.key for judgement in report.result.judgements}
+        return sorted(measured, key=lambda each: each not in judged)[:_MOST]
     limit = threshold_of(report, key)
     control = limit.control if limit else None
     same = [each for each in measured if (each.suite, each.name) == (key.suite, key.name)]
@@ -66,8 +103,10 @@ def _metrics(report: ReportInput) -> list[MetricKey]:
     return list(wanted)[:_MOST]
 
 
-def _lines(report: ReportInput, metrics: Sequence[MetricKey]) -> tuple[str, ...]:
-    rows = [row for row in report.result.table if row.metric in metrics and row.sample.values]
+def _lines(
+    report: ReportInput, metrics: Sequence[MetricKey], measured: Sequence[TableRow]
+) -> tuple[str, ...]:
+    rows = [row for row in measured if row.metric in metrics]
     kernels = list(dict.fromkeys(row.kernel for row in rows))
     cells = [[_label(report, kernel)] for kernel in kernels]
     columns = [Column("kernel", over=_middles(report))]
@@ -86,8 +125,25 @@ def _lines(report: ReportInput, metrics: Sequence[MetricKey]) -> tuple[str, ...]
 
 
 def beside(row: TableRow) -> str:
-    """The level of the workload."""
+    """The level of the workload; where that is not known the window."""
+    if not row.workload:
+        return foreign(f"window {row.window}", 28)
     return foreign("no workload" if row.workload == "none" else f"with {row.workload}", 28)
+
+
+def headings(keys: Iterable[MetricKey], rows: Iterable[TableRow]) -> dict[tuple[str, str], str]:
+    """What figures stand below, by suite and window: the suite and what runs beside it, by the
+    `rows`; of windows that are alike in that their names, too.
+    """
+    levels = {(row.metric.suite, row.window): beside(row) for row in rows}
+    plain = {}
+    for key in keys:
+        place = key.suite, key.window
+        plain[place] = f"{key.suite}, {levels.get(place) or foreign(f'window {key.window}', 28)}"
+    alike = Counter(plain.values())
+    return {
+        place: f"{text} ({place[1]})" if alike[text] > 1 else text for place, text in plain.items()
+    }
 
 
 def unit_of_rows(rows: Sequence[TableRow]) -> tuple[str, float]:

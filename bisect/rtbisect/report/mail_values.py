@@ -10,7 +10,7 @@ from rtbisect.judge.gates.boot_gates import against
 from rtbisect.model.campaign import Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Joined
-from rtbisect.model.kinds.report import Untested
+from rtbisect.model.kinds.report import Columns, Untested
 from rtbisect.model.lab import STACK_MARK
 from rtbisect.report.commit_view import commit_view
 from rtbisect.report.kernel_table import kernel_table
@@ -59,7 +59,10 @@ def mail_values(
     report: ReportInput, bot: Bot, letter: Letter, detail: Detail, public: Public | None
 ) -> dict[str, Any]:
     """All names of the templates; every string is one line of ASCII or ready lines."""
-    console = _console(report, detail.console)
+    console, ends = _console(report, detail.console), ends_table(report, detail.ends)
+    # Judged figures of the ends have a table of their own.
+    searched = any(row.metric == report.result.metric for row in report.result.table)
+    kernels = kernel_table(report) if searched or not ends else ()
 
     def told(findings: Iterable[Finding], limit: int = 300) -> list[str]:
         return [said(report, each, limit) for each in findings]
@@ -83,7 +86,8 @@ def mail_values(
         "repair": report.sought is Sought.REPAIR,
         "console": console,
         "stacks": any(STACK_MARK in line for line in console),
-        "kernels": kernel_table(report),
+        "kernels": kernels,
+        "no_figure": "" if kernels or ends else said(report, Finding.of(Columns.NO_FIGURE)),
         "proof": sentence(letter.proof[: detail.proof]),
         "origins": origin_table(report, detail.origins),
         "concerns": paragraph(letter.concerns),
@@ -91,7 +95,7 @@ def mail_values(
         "candidates": ()
         if names_culprit(report)
         else rows(report.result.candidates, report.graph, detail.candidates),
-        "ends": ends_table(report, detail.ends),
+        "ends": ends,
         "machine": [(label, said(report, each, detail.line)) for label, each in letter.machine],
         "reproduce": _recipe(report, detail, public),
         "tags": letter.tags.data if letter.tags else None,

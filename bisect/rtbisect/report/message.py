@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.mail import INTERNAL
 from rtbisect.report.commit_view import revision_name
-from rtbisect.report.opening import symptom
+from rtbisect.report.opening import figure_name, symptom
 from rtbisect.report.own import mailable
 from rtbisect.report.policy import better
 from rtbisect.report.text import ascii_line, header_text
@@ -127,7 +127,7 @@ def subject(report: ReportInput, *, marked: bool = True) -> str:
         answer = "improvement" if better(report) else str(result.outcome)
         ends = [revision_name(report, end) for end in (report.older, report.newer)]
         answered = f"{answer} in {ends[0]}..{ends[1]}"
-        metric = f"{result.metric.suite}.{result.metric.name}" if result.metric else report.tree
+        metric = said(report, figure_name(result.metric)) if result.metric else report.tree
         return header_text(f"{INTERNAL} {answered}: {metric}")
     seen = seen_as(report)
     words, mark = words_of(report), f"{INTERNAL} "

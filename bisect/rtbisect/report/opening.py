@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.model.campaign import Cause, Outcome, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Joined
-from rtbisect.model.kinds.report import Changes, Levels, Opens, Sure, Symptoms, Where
+from rtbisect.model.kinds.report import Changes, Columns, Levels, Opens, Sure, Symptoms, Where
 from rtbisect.model.result import CheckName, CheckStatus
 from rtbisect.report.averages import (
     centre,
     has_share,
     judged_unit,
     limit_of,
-    metric_name,
     middle_word,
     overlap,
     threshold_of,
@@ -139,7 +138,7 @@ def opening(report: ReportInput) -> Finding:
         return _nothing(report)
     found = headline(report)
     if found is None or result.outcome in _EMPTY:
-        metric = metric_name(result.metric) if result.metric else report.tree
+        metric = figure_name(result.metric) if result.metric else report.tree
         return Finding.of(_EMPTY.get(result.outcome, Opens.OPEN), metric=metric)
     changed = changed_by(report, found[0]) | {"where": where(report)}
     if result.outcome is Outcome.LAYOUT_SENSITIVE:
@@ -153,13 +152,18 @@ def opening(report: ReportInput) -> Finding:
     return Finding.of(Opens.CULPRIT, **changed, **commit, beside=beside(report))
 
 
+def figure_name(key: MetricKey) -> Finding:
+    """A figure by its name."""
+    return Finding.of(Columns.FIGURE, suite=key.suite, name=key.name, unit="")
+
+
 def _nothing(report: ReportInput) -> Finding:
     result = report.result
     if improved := better(report):
         return Finding.of(Opens.IMPROVED, figures=len(improved))
     return Finding.of(
         Opens.NO_REPAIR if report.sought is Sought.REPAIR else Opens.NOTHING,
-        metric=metric_name(result.metric) if result.metric else "",
+        metric=figure_name(result.metric) if result.metric else "",
         confidence=probability(result.confidence) if result.confidence else "",
     )
 

@@ -6,15 +6,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Judgement, Level
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.report import Columns
 from rtbisect.report.headline_figure import medians
+from rtbisect.report.kernel_table import headings
 from rtbisect.report.text import (
     Column,
     foreign,
+    grouped,
     many,
     number,
     table,
 )
-from rtbisect.report.wording import words_of
+from rtbisect.report.wording import said, words_of
 from rtbisect.suites.base import source_parts
 
 if TYPE_CHECKING:
@@ -66,18 +70,23 @@ def ends_table(report: ReportInput, most: int = MAX_ENDS) -> tuple[str, ...]:
     if not judgements:
         return ()
     columns = (
-        Column("metric"),
+        Column("figure"),
         Column("verdict"),
         Column(" -> ".join(words_of(report).ends), right=True),
         Column("p", right=True),
         Column("n", right=True),
     )
-    lines = table(
-        columns,
-        [(str(j.key), j.level, medians(report, j), *_p_and_boots(j)) for j in judgements[:most]],
-    )
+    shown = judgements[:most]
+    above = headings([each.key for each in shown], report.result.table)
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for each in shown:
+        key = each.key
+        figure = Finding.of(Columns.IN_SUITE, suite=key.suite, name=key.name, unit="")
+        row = (said(report, figure), each.level, medians(report, each), *_p_and_boots(each))
+        groups.setdefault(above[key.suite, key.window], []).append(row)
+    lines = grouped(columns, groups)
     left = len(judgements) - most
-    return (*lines, f"  {many(left, 'more metric')} in result.json") if left > 0 else lines
+    return (*lines, f"  {many(left, 'more figure')} in result.json") if left > 0 else lines
 
 
 def _p_and_boots(judgement: Judgement) -> tuple[str, str]:

@@ -32,71 +32,238 @@ class BootPhrases:
     column: str
 
 
+_IN_UNIT = "{new:figure}{unit:unit} instead of {base:figure}{unit:unit}"
+_COUNTED = "{new:figure} instead of {base:figure}"
+_MOVES = "{base:figure} -> {new:figure}"
+
+
+def _takes(what: str, column: str, verb: str = "takes") -> Phrases:
+    return Phrases(
+        f"{what} {verb} {_IN_UNIT}", f"{column} {_MOVES}{{unit:unit}}", f"{column}{{unit:comma}}"
+    )
+
+
 def _interrupts(kind: str, short: str) -> Phrases:
     return Phrases(
         f"{{cpu}} gets {{new:figure}} {kind} interrupts a second instead of {{base:figure}}",
-        f"{short} {{base:figure}} -> {{new:figure}}/s",
+        f"{short} {_MOVES}/s",
         f"{short}/s",
     )
 
 
-def _sampled(what: str, tracer: str, sample: str) -> Phrases:
+def _workload(does: str, short: str) -> Phrases:
+    """What a workload does so many times a second."""
     return Phrases(
-        f"{tracer} counts {{new:figure}} {what} {sample} on {{cpu}} instead of {{base:figure}}",
-        f"{what} a sample {{base:figure}} -> {{new:figure}}",
-        f"{what}/sample",
+        f"{does} {{new:figure}} a second instead of {{base:figure}}",
+        f"{short} {_MOVES}/s",
+        f"{short}/s",
     )
 
 
-def _takes(what: str) -> Phrases:
-    return Phrases(
-        f"{what} takes {{new:figure}}{{unit:unit}} instead of {{base:figure}}{{unit:unit}}",
-        f"{what} {{base:figure}} -> {{new:figure}}{{unit:unit}}",
-        f"{what}{{unit:comma}}",
-    )
+def _so_many(change: str, short: str) -> Phrases:
+    """A plain number, which stands in `change` at `#`."""
+    return Phrases(change.replace("#", _COUNTED), f"{short} {_MOVES}", short)
 
 
-_RESCHEDULING = _interrupts("rescheduling", "rescheduling IPIs")
-_CALLS = _interrupts("function call", "function call IPIs")
-_OSNOISE = "the osnoise tracer", "in 0.5 s"
-_RTLA = "the osnoise tracer (by rtla)", "a sample"
-_SYNCHRONIZE = _takes("synchronize_rcu()")
-_GRACE_PERIOD = _takes("a grace period")
-_WAKEUP = Phrases(
-    "the timerlat thread wakes up {new:figure}{unit:unit} late on {cpu} instead of"
-    " {base:figure}{unit:unit}",
-    "timer wakeup latency {base:figure} -> {new:figure}{unit:unit}",
-    "wakeup latency{unit:comma}",
-)
-
-PHRASES: Mapping[tuple[str, str], Phrases] = {
-    ("epoll", "events_per_ms_8"): Phrases(
-        "eight threads get {new:figure} events a millisecond through one epoll instance instead of"
-        " {base:figure}",
-        "epoll events {base:figure} -> {new:figure}/ms",
-        "epoll events/ms",
-    ),
-    ("ipi", "res_per_iwi"): Phrases(
+#: Rows of /proc/interrupts, as the kernel calls them.
+_ROWS = {
+    "res": ("rescheduling", "rescheduling IPIs"),
+    "iwi": ("irq_work", "irq_work IPIs"),
+    "loc": ("local timer", "timer interrupts"),
+    "cal": ("function call", "function call IPIs"),
+    "tlb": ("TLB shootdown", "TLB shootdowns"),
+    "nmi": ("non-maskable", "NMIs"),
+    "pmi": ("performance monitoring", "PMIs"),
+    "trm": ("thermal event", "thermal interrupts"),
+    "thr": ("threshold APIC", "threshold IRQs"),
+    "dev": ("device", "device interrupts"),
+}
+_COUNTERS = {f"{row}_per_s": _interrupts(*names) for row, names in _ROWS.items()} | {
+    "res_per_iwi": Phrases(
         "{cpu} gets {new:figure} rescheduling interrupts for each irq_work interrupt instead of"
         " {base:figure}",
-        "rescheduling IPIs per irq_work {base:figure} -> {new:figure}",
+        f"rescheduling IPIs per irq_work {_MOVES}",
         "IPIs per irq_work",
     ),
-    ("ipi", "res_per_s"): _RESCHEDULING,
-    ("sampled", "res_per_s"): _RESCHEDULING,
-    ("siteload", "res_per_s"): _RESCHEDULING,
-    ("ipi", "cal_per_s"): _CALLS,
-    ("siteload", "cal_per_s"): _CALLS,
-    ("ipi", "loc_per_s"): _interrupts("local timer", "timer interrupts"),
-    ("osnoise", "irq_per_sample"): _sampled("interrupts", *_OSNOISE),
-    ("osnoise", "thread_per_sample"): _sampled("thread switches", *_OSNOISE),
-    ("osnoise", "softirq_per_sample"): _sampled("softirqs", *_OSNOISE),
-    ("rtla", "irq_per_sample"): _sampled("interrupts", *_RTLA),
-    ("rtla", "thread_per_sample"): _sampled("thread switches", *_RTLA),
-    ("rcu", "p50_us"): _SYNCHRONIZE,
-    ("rcu", "p50_ms"): _SYNCHRONIZE,
-    ("rcuscale", "p50_us"): _GRACE_PERIOD,
-    ("timerlat", "thread_p50_us"): _WAKEUP,
+    "events_per_s": _workload("the number of events that the workload takes is", "workload events"),
+    "wakeups_per_s": _workload("the number of times that the reader wakes up is", "reader wakeups"),
+    "faults_per_s": _workload("the number of page faults of the workload is", "page faults"),
+    "lost": _so_many("the number of events that the workload misses is #", "events missed"),
+    "window_us": _takes("the window", "window"),
+}
+
+
+def _own_noise(what: str, short: str) -> Phrases:
+    return Phrases(
+        f"{what} take {{new:figure}} us of a second on {{cpu}} instead of {{base:figure}} us",
+        f"{short} {_MOVES} us/s",
+        f"{short}, us/s",
+    )
+
+
+def _noise(tracer: str, sample: str) -> Mapping[str, Phrases]:
+    """What the osnoise tracer tells of a CPU, in a `sample`."""
+
+    def counts(what: str) -> Phrases:
+        return Phrases(
+            f"{tracer} counts {{new:figure}} {what} {sample} on {{cpu}} instead of {{base:figure}}",
+            f"{what} a sample {_MOVES}",
+            f"{what}/sample",
+        )
+
+    return {
+        "irq_per_sample": counts("interrupts"),
+        "thread_per_sample": counts("thread switches"),
+        "softirq_per_sample": counts("softirqs"),
+        "hw_per_sample": counts("hardware noises"),
+        "nmi_per_sample": counts("NMIs"),
+        "noise_us": Phrases(
+            f"the noise {sample} on {{cpu}} is {_IN_UNIT}, by {tracer}",
+            f"noise a sample {_MOVES}{{unit:unit}}",
+            "noise/sample{unit:comma}",
+        ),
+        "runtime_us": Phrases(
+            f"the runtime {sample} on {{cpu}} is {_IN_UNIT}, by {tracer}",
+            f"runtime a sample {_MOVES}{{unit:unit}}",
+            "runtime/sample{unit:comma}",
+        ),
+        "avail_percent": Phrases(
+            f"{{cpu}} is available {{new:figure}}% of the time instead of {{base:figure}}%, by"
+            f" {tracer}",
+            "CPU available {base:figure} -> {new:figure}%",
+            "CPU available, %",
+        ),
+        "max_single_us": Phrases(
+            f"the longest single noise on {{cpu}} takes {_IN_UNIT}, by {tracer}",
+            f"longest noise {_MOVES}{{unit:unit}}",
+            "longest noise{unit:comma}",
+        ),
+        "max_noise_us": Phrases(
+            f"the noisiest sample on {{cpu}} has {_IN_UNIT}, by {tracer}",
+            f"noisiest sample {_MOVES}{{unit:unit}}",
+            "noisiest sample{unit:comma}",
+        ),
+        "own_noise_us_per_s": _own_noise("interrupts, softirqs and threads", "kernel noise"),
+        "irq_noise_us_per_s": _own_noise("interrupts", "interrupts"),
+        "softirq_noise_us_per_s": _own_noise("softirqs", "softirqs"),
+        "thread_noise_us_per_s": _own_noise("threads", "threads"),
+    }
+
+
+def _calls(what: str, plural: str, short: str) -> Mapping[str, Phrases]:
+    """How long calls of `what` take; `short` are they over a column."""
+    slow = f"{{new:percent}} of the {plural} take over 20 ms instead of {{base:percent}}"
+    alike = (
+        f"{{new:percent}} of the {plural} take the same number of ticks instead of {{base:percent}}"
+    )
+    shares = "{base:percent} -> {new:percent}"
+    return {
+        "p50_us": _takes(what, what),
+        "mean_us": _takes(f"the mean of the {plural}", f"{short}, mean", "is"),
+        "min_us": _takes(f"the fastest of the {plural}", f"{short}, min"),
+        "max_us": _takes(f"the slowest of the {plural}", f"{short}, max"),
+        "p90_us": _takes(f"the 90th percentile of the {plural}", f"{short}, p90", "is"),
+        "p99_us": _takes(f"the 99th percentile of the {plural}", f"{short}, p99", "is"),
+        "over_20ms_per_call": Phrases(slow, f"{short} over 20 ms {shares}", f"{short} over 20 ms"),
+        "mode_share": Phrases(alike, f"{short} alike {shares}", f"{short} alike"),
+        "p50_ticks": _so_many(f"the number of ticks that {what} takes is #", "median ticks"),
+        "mode_ticks": _so_many(f"most of the {plural} take # ticks", "most frequent ticks"),
+        "calls": _so_many(f"the number of {plural} is #", f"{short}, number"),
+    }
+
+
+_SYNCHRONIZE = _calls("synchronize_rcu()", "synchronize_rcu() calls", "RCU calls")
+_GRACE_PERIODS = _calls("a grace period", "grace periods", "grace periods")
+
+
+def _latency(name: str, who: str, short: str) -> Mapping[str, Phrases]:
+    """How late `who` comes on a CPU."""
+    end = f"{_IN_UNIT} on {{cpu}}"
+    return {
+        f"{name}_{part}_us": Phrases(
+            f"{what} is {end}",
+            f"{short}{more} {_MOVES}{{unit:unit}}",
+            f"{short}{more}{{unit:comma}}",
+        )
+        for part, what, more in (
+            ("p50", f"the latency of {who}", ""),
+            ("p90", f"the 90th percentile of the latency of {who}", " p90"),
+            ("max", f"the largest latency of {who}", " max"),
+        )
+    }
+
+
+def _late(who: str, short: str) -> Phrases:
+    return Phrases(
+        f"{who} comes over 100 us late {{new:figure}} times a second on {{cpu}} instead of"
+        " {base:figure}",
+        f"{short} {_MOVES}/s",
+        f"{short}/s",
+    )
+
+
+_TIMERLAT = {
+    **_latency("irq", "the timer interrupt", "irq latency"),
+    **_latency("thread", "the timerlat thread", "wakeup latency"),
+    "thread_p50_us": Phrases(
+        "the timerlat thread wakes up {new:figure}{unit:unit} late on {cpu} instead of"
+        " {base:figure}{unit:unit}",
+        f"timer wakeup latency {_MOVES}{{unit:unit}}",
+        "wakeup latency{unit:comma}",
+    ),
+    "irq_over_100us_per_s": _late("the timer interrupt", "irqs over 100 us"),
+    "thread_over_100us_per_s": _late("the timerlat thread", "wakeups over 100 us"),
+    "cpu_seconds": Phrases(
+        f"the time that CPUs are watched together is {_IN_UNIT}",
+        f"CPU time watched {_MOVES}{{unit:unit}}",
+        "CPU time{unit:comma}",
+    ),
+}
+
+
+def _epoll(number: int, who: str) -> Phrases:
+    thread = "thread" if number == 1 else "threads"
+    return Phrases(
+        f"{who} {{new:figure}} events a millisecond through one epoll instance instead of"
+        " {base:figure}",
+        f"epoll events of {number} {thread} {_MOVES}/ms",
+        f"{number} {thread}, events/ms",
+    )
+
+
+#: By the number of producers.
+_EPOLL = {
+    1: "one thread gets", 2: "two threads get", 4: "four threads get", 8: "eight threads get",
+    16: "sixteen threads get",
+}  # fmt: skip
+
+_STALL = {
+    "nr_periods": _so_many("the number of CFS bandwidth periods of the cgroup is #", "CFS periods"),
+    "nr_throttled": _so_many(
+        "the number of times that the cgroup is throttled is #", "times throttled"
+    ),
+    "writes": _so_many("the number of writes that wake the epoll waiter is #", "writes"),
+    "waits": _so_many("the number of times that epoll_wait() returns is #", "epoll waits"),
+}
+
+_OF_SUITES: Mapping[str, Mapping[str, Phrases]] = {
+    "epoll": {f"events_per_ms_{number}": _epoll(number, who) for number, who in _EPOLL.items()},
+    "ipi": _COUNTERS,
+    "sampled": _COUNTERS,
+    "siteload": _COUNTERS,
+    "osnoise": _noise("the osnoise tracer", "in 0.5 s"),
+    "hwnoise": _noise("the osnoise tracer with interrupts off", "in 0.5 s"),
+    "rtla": _noise("the osnoise tracer (by rtla)", "in a sample"),
+    # Campaigns of old had milliseconds.
+    "rcu": {**_SYNCHRONIZE, "p50_ms": _SYNCHRONIZE["p50_us"]},
+    "rcuscale": _GRACE_PERIODS,
+    "rcutorture": {"test_s": _takes("a run of rcutorture", "rcutorture run")},
+    "stall": _STALL,
+    "timerlat": _TIMERLAT,
+}
+
+PHRASES: Mapping[tuple[str, str], Phrases] = {
+    (suite, name): phrases for suite, names in _OF_SUITES.items() for name, phrases in names.items()
 }
 
 BOOT_PHRASES: Mapping[tuple[str, str], BootPhrases] = {
@@ -112,9 +279,18 @@ BOOT_PHRASES: Mapping[tuple[str, str], BootPhrases] = {
     ("stall", "soft_lockup"): BootPhrases(
         "the kernel reports a soft lockup", "soft lockups", "soft lockups"
     ),
+    ("rcutorture", "failures"): BootPhrases(
+        "rcutorture finds RCU wrong", "rcutorture failures", "rcutorture failures"
+    ),
     ("stall", "lockdep"): BootPhrases(
         "lockdep reports locks that are taken in a wrong order",
         "lockdep reports",
         "lockdep reports",
     ),
 }
+
+
+def column(suite: str, name: str) -> str | None:
+    """What a figure is over a column; None of one of a site's own."""
+    phrases = PHRASES.get((suite, name)) or BOOT_PHRASES.get((suite, name))
+    return phrases.column if phrases else None

@@ -24,13 +24,14 @@ from rtbisect.model.kinds.report import (
     Where,
     Withdrawn,
 )
-from rtbisect.words.metrics import BOOT_PHRASES, PHRASES
+from rtbisect.words.metrics import BOOT_PHRASES, PHRASES, column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbisect.words.template import Words
 
+_ARROW = "{base:figure} -> {new:figure}{unit:unit}"
 _FROM_TO = "from {base:figure} to {new:figure}{unit:unit}"
 
 
@@ -41,38 +42,44 @@ def _moves(data: Mapping[str, Any]) -> str:
 
 
 def _change(data: Mapping[str, Any]) -> str:
-    phrases = PHRASES.get((data["suite"], data["name"]))
-    if phrases is not None and data["new"] != data["base"]:
-        cpu = "an isolated CPU" if data["isolated"] else "a watched CPU"
-        return phrases.change.replace("{cpu}", cpu)
+    key = data["suite"], data["name"]
+    if data["new"] != data["base"]:
+        if (phrases := PHRASES.get(key)) is not None:
+            cpu = "an isolated CPU" if data["isolated"] else "a watched CPU"
+            return phrases.change.replace("{cpu}", cpu)
+        if (of_boots := BOOT_PHRASES.get(key)) is not None:
+            # Counted as shares of boots.
+            share = "{new:percent} of the boots instead of {base:percent}"
+            return f"{of_boots.happens} in {share}"
     meaning = " ({title})" if data["title"] else ""
-    return f"{{suite}}.{{name}}{meaning} {_moves(data)}"
+    return f"{_name(data)}{meaning} {_moves(data)}"
+
+
+def _name(data: Mapping[str, Any]) -> str:
+    """A figure by what stands over its column, without a unit; of a site's own its name."""
+    told = column(data["suite"], data["name"])
+    return told.replace("{unit:comma}", "") if told else "{suite}.{name}"
 
 
 def _change_of_boots(data: Mapping[str, Any]) -> str:
     phrases = BOOT_PHRASES.get((data["suite"], data["name"]))
-    happens = phrases.happens if phrases else "{suite}.{name} is seen"
+    happens = phrases.happens if phrases else f"{_name(data)} is seen"
     return f"{happens} in {{new}} of {{new_boots}} boots instead of {{base}} of {{base_boots}}"
 
 
 def _symptom(data: Mapping[str, Any]) -> str:
     phrases = PHRASES.get((data["suite"], data["name"]))
-    return phrases.symptom if phrases else "{suite}.{name} {base:figure} -> {new:figure}{unit:unit}"
+    return phrases.symptom if phrases else f"{_name(data)} {_ARROW}"
 
 
 def _symptom_of_boots(data: Mapping[str, Any]) -> str:
     phrases = BOOT_PHRASES.get((data["suite"], data["name"]))
-    symptom = phrases.symptom if phrases else "{suite}.{name}"
+    symptom = phrases.symptom if phrases else _name(data)
     return f"{symptom} in {{new}} of {{new_boots}} boots"
 
 
 def _column(fallback: str) -> Words:
-    def told(data: Mapping[str, Any]) -> str:
-        key = data["suite"], data["name"]
-        phrases = PHRASES.get(key) or BOOT_PHRASES.get(key)
-        return phrases.column if phrases else f"{fallback}{{unit:comma}}"
-
-    return told
+    return lambda data: column(data["suite"], data["name"]) or f"{fallback}{{unit:comma}}"
 
 
 def _machine(data: Mapping[str, Any]) -> str:
@@ -141,7 +148,7 @@ def _ours(data: Mapping[str, Any]) -> str:
 def _repaired(data: Mapping[str, Any]) -> str:
     part = " {part}" if data["part"] else ""
     phrases = BOOT_PHRASES.get((data["suite"], data["name"]))
-    what = phrases.happens if phrases else "{suite}.{name}"
+    what = phrases.happens if phrases else _name(data)
     return (
         f"A revert brings back what the commit repairs: {what}{part}, {{without}} without it and"
         " {with_it} with it (campaign {campaign})."
@@ -170,24 +177,25 @@ def _range(data: Mapping[str, Any]) -> str:
 
 
 def _nothing(data: Mapping[str, Any], got: str) -> str:
-    what = "{metric} did not get" if data["metric"] else "No judged figure got"
+    what = "{metric:begin} did not get" if data["metric"] else "No judged figure got"
     confidence = " (confidence {confidence})" if data["confidence"] else ""
     return f"{what} {got}{confidence}."
 
 
 SENTENCES: Mapping[str, Words] = {
     Changes.FIGURE: _change,
-    Changes.PART: lambda data: f"{{suite}}.{{name}} {{part}} {_moves(data)}",
+    Changes.PART: lambda data: f"{_name(data)} {{part}} {_moves(data)}",
     Changes.BOOTS: _change_of_boots,
-    Changes.UNMEASURED: "{suite}.{name} was not measured on both kernels",
+    Changes.UNMEASURED: lambda data: f"{_name(data)} was not measured on both kernels",
     Symptoms.FIGURE: _symptom,
-    Symptoms.PART: "{suite}.{name} {part} {base:figure} -> {new:figure}{unit:unit}",
+    Symptoms.PART: lambda data: f"{_name(data)} {{part}} {_ARROW}",
     Symptoms.BOOTS: _symptom_of_boots,
-    Symptoms.UNMEASURED: "{suite}.{name} not measured",
+    Symptoms.UNMEASURED: lambda data: f"{_name(data)} not measured",
     Levels.FIGURE: "{value:figure}{unit:unit}",
     Levels.BOOTS: "{seen} of {boots} boots",
     Columns.FIGURE: _column("{suite}.{name}"),
     Columns.IN_SUITE: _column("{name}"),
+    Columns.NO_FIGURE: "There is no table: no figure of these kernels was measured.",
     Columns.CELLS: "median [min..max]",
     Where.MACHINE: _machine,
     Where.EMULATED: lambda data: f"on an emulated machine (QEMU){_isolation(data)}",

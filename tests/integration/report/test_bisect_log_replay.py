@@ -156,7 +156,7 @@ def test_git_mailinfo_reads_the_golden_mails(name, tmp_path):
     assert fields["Email"] == "rtbisect@lab.example.org"
     subject = message_from_bytes(eml, policy=default)["Subject"]
     # It takes away what marks an answer.
-    assert " ".join(str(subject).split()).removeprefix("Re: ") == fields["Subject"]
+    assert " ".join(str(subject).split()).replace("Re: ", "") == fields["Subject"]
     text = (repo.path / "msg").read_text("ascii")
     assert text.strip() == eml.decode().split("\n\n", 1)[1].strip()
     assert (repo.path / "patch").read_bytes() == b""

@@ -43,10 +43,12 @@ NAMED = {
     "words/metrics.py": (
         {
             "epoll",
+            "hwnoise",
             "ipi",
             "osnoise",
             "rcu",
             "rcuscale",
+            "rcutorture",
             "rtla",
             "sampled",
             "siteload",

@@ -14,6 +14,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Causes
 from rtbisect.model.kinds.report import (
     Changes,
+    Columns,
     Concerns,
     Footers,
     Found,
@@ -115,7 +116,8 @@ def test_each_cause_opens_in_its_own_way(cause, kind):
 
 
 def test_nothing_found_says_of_what_and_how_sure():
-    assert opening(nothing()) == Like(Opens.NOTHING, metric="ipi.res_per_s")
+    metric = Finding.of(Columns.FIGURE, suite="ipi", name="res_per_s", unit="")
+    assert opening(nothing()) == Like(Opens.NOTHING, metric=metric)
     assert opening(with_result(nothing(), metric=None)) == Like(Opens.NOTHING, metric="")
     assert opening(replace(nothing(), sought=Sought.REPAIR)) == Like(Opens.NO_REPAIR)
     assert opening(improvement()) == Like(Opens.IMPROVED, figures=1)

@@ -4,13 +4,9 @@
 import pytest
 
 from rtbisect.config.paths import data
-from rtbisect.config.thresholds import load_thresholds
-from rtbisect.model.campaign import Role
 from rtbisect.model.finding import Finding, Kind
 from rtbisect.model.kinds import report
 from rtbisect.model.kinds.mail import Newer
-from rtbisect.suites.base import find
-from rtbisect.words.metrics import BOOT_PHRASES, PHRASES
 from rtbisect.words.report import SENTENCES
 from rtbisect.words.speak import speak
 
@@ -26,6 +22,7 @@ SUITES = tuple(path.stem for path in sorted(data("thresholds").glob("*.yaml")))
 LEVEL = Finding.of(report.Levels.FIGURE, value=6.0, unit="ms")
 #: Data that are no text.
 VALUES = {
+    "metric": Finding.of(report.Columns.FIGURE, suite="ours", name="<metric>", unit=""),
     "change": LEVEL, "base": 6.0, "new": 9.0, "base_boots": 8, "new_boots": 8, "seen": 3,
     "commits": 4, "sockets": 2, "cores": 4, "threads": 2, "memory_mib": 1024, "isolates": True,
     "isolated": "2-7", "realtime": True, "ratio": 1.5, "low": 1.2, "high": 1.9, "floor": 0.5,
@@ -66,30 +63,3 @@ def test_words_leave_out_no_text_of_a_finding(kind):
     for name in kind.parameters:
         if name not in VALUES and name != "boots":
             assert f"<{name}>"[:12] in text
-
-
-def primary():
-    return [
-        (limit.key.suite, limit.key.name)
-        for limit in load_thresholds(data("thresholds"), SUITES)
-        if limit.role is not Role.SHOWN
-    ]
-
-
-@pytest.mark.parametrize("key", sorted(set(primary())))
-def test_every_judged_figure_is_told_in_plain_words(key):
-    suite, name = key
-    table = BOOT_PHRASES if name in find(suite).of_boots else {**PHRASES, **BOOT_PHRASES}
-    assert key in table
-
-
-@pytest.mark.parametrize("key", sorted(PHRASES))
-def test_a_figure_tells_both_sides_where_it_is_read(key):
-    suite, name = key
-    data = {"suite": suite, "name": name, "base": 6.0, "new": 9.0, "unit": "ms"}
-    change = Finding.of(report.Changes.FIGURE, **data, title="", isolated=True)
-    symptom = Finding.of(report.Symptoms.FIGURE, **data)
-    column = Finding.of(report.Columns.FIGURE, suite=suite, name=name, unit="ms")
-    for told in map(str, map(speak, (change, symptom))):
-        assert told.index("9.00") != told.index("6.00")
-    assert "6.00" not in str(speak(column))

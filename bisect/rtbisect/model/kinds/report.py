@@ -42,6 +42,8 @@ class Columns(Kind):
     FIGURE = "column.figure", "suite name unit"
     #: The same below the name of its suite.
     IN_SUITE = "column.in-suite", "suite name unit"
+    #: In the place of a table.
+    NO_FIGURE = "column.no-figure"
     #: What stands in the cells of figures.
     CELLS = "column.cells"
 
@@ -56,7 +58,8 @@ class Where(Kind):
 class Opens(Kind):
     """The first sentence. `change` is one of `Changes`, `where` one of `Where`; `middle` is what
     the figures of a change are over so many boots, None where it says so itself; `beside` is the
-    workload that the change needs, "" where it needs none.
+    workload that the change needs, "" where it needs none. `metric` is `Columns.FIGURE`, or what
+    stands for it where there is none.
     """
 
     CULPRIT = "opens.culprit", "change middle boots commit subject beside where"
