@@ -20,7 +20,7 @@ from rtbisect.report.headline_figure import headline
 from rtbisect.report.kernel_table import cell, headings, unit_of_rows
 from rtbisect.report.letter import costs
 from rtbisect.report.mail_values import banner
-from rtbisect.report.opening import apart, changed_by, level, where
+from rtbisect.report.opening import apart, changed_by, levels_of, where
 from rtbisect.report.own import mailable
 from rtbisect.report.sections import effect
 from rtbisect.report.text import Column, cut, foreign, grouped, header_text, many
@@ -116,7 +116,8 @@ def first_sentences(report: ReportInput, test: AbTest) -> Iterator[Finding]:
     yield Finding.of(kind, what=test.what, **changed)
     if known is not None:
         reach, _ = report.sought.ends(Tried.PARENT_HAD, Tried.COMMIT_HAS)
-        yield Finding.of(reach, level=level(report, known.judgement, known.well))
+        well, _ = report.sought.ends(*levels_of(report, known.judgement))
+        yield Finding.of(reach, level=well)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,12 @@ def unit_of(report: ReportInput, key: MetricKey) -> str:
     return next((row.unit for row in report.result.table if row.metric == key), "")
 
 
-def repaired_unit(report: ReportInput, known: Repaired) -> str:
-    """Unit of what another campaign has measured of a repair."""
-    limit = threshold_of(report, known.metric)
-    return known.unit if known.figure else limit.unit if limit else ""
+def repaired_by(report: ReportInput, known: Repaired) -> tuple[Threshold | None, str]:
+    """The threshold whose middle tells what another campaign has measured of a repair, and the
+    unit: a part of a figure has none of its own.
+    """
+    limit = None if known.figure else threshold_of(report, known.metric)
+    return limit, limit.unit if limit else known.unit
 
 
 def limit_of(report: ReportInput, judgement: Judgement) -> Threshold | None:

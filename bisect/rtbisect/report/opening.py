@@ -28,7 +28,9 @@ from rtbisect.report.posterior import probability
 from rtbisect.report.text import cut
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Judgement, MetricKey, Sample
+    from collections.abc import Sequence
+
+    from rtbisect.model.campaign import Judgement, MetricKey, Sample, Threshold
     from rtbisect.model.report import ReportInput
     from rtbisect.model.result import Verification
 
@@ -220,26 +222,37 @@ def _reverted(report: ReportInput, check: Verification) -> tuple[Finding, ...]:
     if check.judgement is None or check.status not in _REVERTS:
         return ()
     kind = Sure.REVERT_SHORT if check.short else _REVERTS[check.status]
-    return (Finding.of(kind, level=level(report, check.judgement, check.judgement.base)),)
+    return (Finding.of(kind, level=levels_of(report, check.judgement)[0]),)
 
 
-def level_of_sample(key: MetricKey, side: Sample, unit: str) -> Finding:
-    """What boots have of a figure that is no question of this report."""
-    if has_share(key, side):
-        return Finding.of(Levels.BOOTS, seen=round(sum(side.values)), boots=side.n)
-    middle = centre(side, None)
-    shown, factor = readable(unit, middle)
-    return Finding.of(Levels.FIGURE, value=middle * factor, unit=shown)
+def levels(
+    key: MetricKey, limit: Threshold | None, unit: str, sides: Sequence[Sample]
+) -> tuple[Finding, ...]:
+    """What several kernels have of a figure, by the middle that `limit` compares, all in one unit;
+    each one of `Levels`.
+    """
+    middles = [centre(side, limit) if side.values else None for side in sides]
+    shown, factor = readable(unit, *(middle for middle in middles if middle is not None))
+    told = []
+    for side, middle in zip(sides, middles, strict=True):
+        if middle is None:
+            told.append(Finding.of(Levels.UNMEASURED))
+        elif has_share(key, side):
+            told.append(Finding.of(Levels.BOOTS, seen=round(sum(side.values)), boots=side.n))
+        else:
+            told.append(Finding.of(Levels.FIGURE, value=middle * factor, unit=shown))
+    return tuple(told)
 
 
-def level(report: ReportInput, judgement: Judgement, side: Sample) -> Finding:
-    """What one side of a judgement has."""
-    if has_share(judgement.key, side):
-        return Finding.of(Levels.BOOTS, seen=round(sum(side.values)), boots=side.n)
-    limit = limit_of(report, judgement)
-    middles = [centre(each, limit) for each in (judgement.base, judgement.new) if each.values]
-    unit, factor = readable(judged_unit(report, judgement), *middles)
-    return Finding.of(Levels.FIGURE, value=centre(side, limit) * factor, unit=unit)
+def levels_of(report: ReportInput, judgement: Judgement) -> tuple[Finding, Finding]:
+    """What both sides of a judgement have."""
+    base, new = levels(
+        judgement.key,
+        limit_of(report, judgement),
+        judged_unit(report, judgement),
+        (judgement.base, judgement.new),
+    )
+    return base, new
 
 
 def check_of(report: ReportInput, name: CheckName) -> Verification | None:

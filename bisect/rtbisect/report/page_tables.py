@@ -16,7 +16,7 @@ from rtbisect.report.averages import (
     judged_unit,
     limit_of,
     middle_word,
-    repaired_unit,
+    repaired_by,
     threshold_of,
 )
 from rtbisect.report.page_text import effect, figure_name, interval, row, told, unit_word
@@ -210,7 +210,7 @@ def repaired(report: ReportInput) -> Rows:
     """
     rows = []
     for each in report.repaired:
-        limit, unit = threshold_of(report, each.metric), repaired_unit(report, each)
+        limit, unit = repaired_by(report, each)
         sides = (
             f"{number(centre(side, limit), unit)} ({many(side.n, 'boot')})"
             if side.values

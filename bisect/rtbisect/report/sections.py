@@ -23,11 +23,11 @@ from rtbisect.report.averages import (
     judged_unit,
     limit_of,
     of_boots,
-    repaired_unit,
+    repaired_by,
 )
 from rtbisect.report.commit_view import revision_name
 from rtbisect.report.headline_figure import floor_that_shows, headline, test_name
-from rtbisect.report.opening import beside, check_of, level_of_sample, readable
+from rtbisect.report.opening import beside, check_of, levels, readable
 from rtbisect.report.text import cut
 from rtbisect.suites.base import every
 
@@ -229,10 +229,8 @@ def brings_back(report: ReportInput) -> Iterator[Finding]:
 
 
 def _repaired(report: ReportInput, known: Repaired) -> Finding:
-    unit = repaired_unit(report, known)
-    without, with_it = (
-        level_of_sample(known.metric, side, unit) for side in (known.without, known.with_it)
-    )
+    limit, unit = repaired_by(report, known)
+    without, with_it = levels(known.metric, limit, unit, (known.without, known.with_it))
     return Finding.of(
         Concerns.REPAIRED,
         suite=known.metric.suite,

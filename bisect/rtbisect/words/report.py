@@ -193,6 +193,7 @@ SENTENCES: Mapping[str, Words] = {
     Symptoms.UNMEASURED: lambda data: f"{_name(data)} not measured",
     Levels.FIGURE: "{value:figure}{unit:unit}",
     Levels.BOOTS: "{seen} of {boots} boots",
+    Levels.UNMEASURED: "not measured",
     Columns.FIGURE: _column("{suite}.{name}"),
     Columns.IN_SUITE: _column("{name}"),
     Columns.NO_FIGURE: "There is no table: no figure of these kernels was measured.",

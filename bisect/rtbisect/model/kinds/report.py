@@ -34,6 +34,7 @@ class Levels(Kind):
 
     FIGURE = "level.figure", "value unit"
     BOOTS = "level.boots", "seen boots"
+    UNMEASURED = "level.unmeasured"
 
 
 class Columns(Kind):
