@@ -75,7 +75,7 @@ WORDS = {
 
 #: Fields that came later than their format, and with which version of it; what is older has them at
 #: their default.
-ADDED = {("ReportInput", "series"): 5, ("ReportInput", "names"): 6}
+ADDED = {("ReportInput", "series"): 5, ("ReportInput", "names"): 6, ("ReportInput", "measured"): 7}
 
 
 def added(name, version):

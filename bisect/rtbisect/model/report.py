@@ -16,6 +16,7 @@ from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile  # noqa: TC001
 from rtbisect.model.old_sentences import figure_of, with_findings, with_parents
 from rtbisect.model.result import Result, Summary  # noqa: TC001  (pydantic reads the annotations)
+from rtbisect.model.subject import Measured
 
 
 class ReportState(StrEnum):
@@ -167,6 +168,11 @@ def _with_names(report: dict[str, Any]) -> dict[str, Any]:
     return report | {"names": []}
 
 
+def _with_measured(report: dict[str, Any]) -> dict[str, Any]:
+    # Kernels alone had a device.
+    return report | {"measured": "kernel" if report["device"] else "command"}
+
+
 class HostSetup(NamedTuple):
     """On what kernels booted, and how it was set up."""
 
@@ -179,7 +185,15 @@ class HostSetup(NamedTuple):
         return self.device.threads > 1 and self.profile.smt
 
 
-@kept_as("ReportInput", _with_parents, _with_sought, _with_findings, _with_series, _with_names)
+@kept_as(
+    "ReportInput",
+    _with_parents,
+    _with_sought,
+    _with_findings,
+    _with_series,
+    _with_names,
+    _with_measured,
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInput:
     """Everything a mail may say. Templates print nothing that is not in here."""
@@ -227,6 +241,8 @@ class ReportInput:
     #: Full shas of the ends and of the parents of the culprit, and how `git describe --contains`
     #: calls them; those that no tag of a version has are left out.
     names: tuple[tuple[str, str], ...] = ()
+    #: What was built and run.
+    measured: Measured = Measured.KERNEL
 
     @property
     def host(self) -> HostSetup:

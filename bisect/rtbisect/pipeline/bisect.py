@@ -160,6 +160,7 @@ def _draft_report(steps: Steps, graph: CommitGraph, result: Result) -> Report:
         # Where a repository lies on this machine is no part of it.
         command=command_line(replace(setup.request, repo=""), result.metric),
         sought=setup.request.sought,
+        measured=steps.traits.measured,
         repaired=ports.journal.repaired_by(result.culprit) if result.culprit else (),
         hosts=_host_parts(steps, result),
         excerpt=_console_excerpt(steps, graph, result),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Sought
-from rtbisect.model.subject import Measured
 from rtbisect.report.text import foreign
 from rtbisect.words.speak import speak
 from rtbisect.words.voice import Voice, voice_of
@@ -66,8 +65,7 @@ def words_of(report: ReportInput) -> ReportWords:
 
 def voice_of_report(report: ReportInput) -> Voice:
     """How a campaign is told in its report."""
-    measured = Measured.KERNEL if report.device else Measured.COMMAND
-    return voice_of(report.sought, measured)
+    return voice_of(report.sought, report.measured)
 
 
 def said(report: ReportInput, finding: Finding, limit: int = 200) -> str:

@@ -13,6 +13,7 @@ from rtbisect.errors import InternalError
 from rtbisect.model import formats
 from rtbisect.model.campaign import Better, Sought
 from rtbisect.model.formats import format_of, kept_as
+from rtbisect.model.report import ReportInput
 from rtbisect.model.setup import Setup
 from rtbisect.store import codec
 
@@ -208,3 +209,9 @@ def test_what_was_a_sentence_is_text_or_cannot_be_read(said):
         part[0 if isinstance(part, list) else "reason"] = said
         with pytest.raises(ValueError, match=r"."):
             codec.from_json(kind, json.dumps(document))
+
+
+@pytest.mark.parametrize(("gone", "measured"), [((), "kernel"), (("device", "profile"), "command")])
+def test_a_report_of_before_tells_by_its_device_what_was_measured(gone, measured):
+    told = json.loads(recorded(SAMPLES / "ReportInput-6.json")) | dict.fromkeys(gone)
+    assert codec.from_plain(ReportInput, told).measured == measured
