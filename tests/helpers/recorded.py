@@ -139,7 +139,7 @@ def _answer(found, check, test, mailer):
     """The draft of the answer, also kept where `rtbisect report answer` looks for it."""
     question = codec.from_plain(ab_test.Question, test["question"])
     report, summary = read_input(found.report.folder), found.store.get(check.campaign).summary
-    tested = ab_test.tested_by(report, question, check.campaign, check.result, summary)
+    tested = ab_test.tested_by(report, question, check.campaign, check.result, summary, names=())
     now_iso = StillClock().now_iso()
     text = ab_test.answer_mail(mailer, report, tested, test["asked_by"], now_iso)
     keep(found.report.folder / f"answer-{check.campaign}.eml", text)

@@ -217,7 +217,7 @@ def tested_by(  # noqa: PLR0913  (a report, its question, and how that was answe
     result: Result,
     summary: Summary,
     *,
-    names: tuple[tuple[str, str], ...] = (),
+    names: tuple[tuple[str, str], ...],
 ) -> ab_table.AbTest:
     """What the campaign `check` says of the figure of a report; `names` are tags of revisions."""
     limit = _searched_threshold(report)

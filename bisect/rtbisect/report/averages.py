@@ -13,6 +13,7 @@ from rtbisect.model.campaign import Judgement, MetricKey, Sample, Scale, Statist
 from rtbisect.report.text import foreign, number, suffix
 from rtbisect.report.wording import said
 from rtbisect.suites.base import find
+from rtbisect.words.metrics import name_of
 
 if TYPE_CHECKING:
     from rtbisect.model.report import Repaired, ReportInput
@@ -57,9 +58,9 @@ def judged_unit(report: ReportInput, judgement: Judgement) -> str:
 
 
 def judged_name(report: ReportInput, judgement: Judgement) -> str:
-    """The metric, and what of it was judged."""
+    """The figure in plain words, and what of it was judged."""
     part = f" {said(report, judgement.figure, 80)}" if judgement.figure else ""
-    return metric_name(judgement.key) + part
+    return foreign(name_of(str(judgement.key)), 40) + part
 
 
 def by_mean(limit: Threshold | None) -> bool:

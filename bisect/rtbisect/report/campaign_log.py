@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.report.averages import metric_name
 from rtbisect.report.headline_figure import boots_by
 from rtbisect.report.mail_values import cost
-from rtbisect.report.posterior import probability, rows
-from rtbisect.report.text import ascii_line, foreign, wrap
+from rtbisect.report.posterior import rows
+from rtbisect.report.text import ascii_line, foreign
 from rtbisect.report.wording import said
+from rtbisect.words.metrics import name_of
+from rtbisect.words.numbers import probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
 def log_text(
     report: ReportInput, story: Sequence[Finding], question: str, *, boots: bool = True
 ) -> str:
-    """The campaign log from what was told: numbered prose at 72 columns, pure ASCII.
+    """The campaign log from what was told, a line each, numbered, pure ASCII.
     Behind it the posterior over commits, and the `boots` of both sides.
     """
     result = report.result
-    parts = ["What was asked", "", wrap(foreign(question, 600), first="  ", rest="  ")]
+    parts = ["What was asked", "", f"  {foreign(question, 600)}"]
     if result.metric is not None:
-        window = ascii_line(result.metric.window, 30)
-        parts.append(f"  metric {metric_name(result.metric)} in window {window}")
+        key = str(result.metric)
+        parts.append(f"  figure: {foreign(name_of(key), 60)} ({foreign(key, 100)})")
     parts += ["", "What happened", "", *_numbered_items(report, story), "", "How it ended", ""]
     parts += _ending(report, result)
     if result.candidates:
@@ -43,10 +44,7 @@ def log_text(
 
 
 def _numbered_items(report: ReportInput, story: Sequence[Finding]) -> list[str]:
-    items = [
-        wrap(said(report, finding, 600), first=f"{count:>3}. ", rest="     ")
-        for count, finding in enumerate(story, 1)
-    ]
+    items = [f"{count:>3}. {said(report, told, 600)}" for count, told in enumerate(story, 1)]
     return items or ["  nothing was told"]
 
 
@@ -54,12 +52,10 @@ def _ending(report: ReportInput, result: Result) -> list[str]:
     ending = [f"  outcome     {result.outcome} (cause: {result.cause})"]
     if result.culprit:
         ending.append(f"  culprit     {ascii_line(result.culprit, 40)}")
+    if result.confidence:
+        ending.append(f"  confidence  {probability(result.confidence)}")
     return [
         *ending,
-        f"  confidence  {probability(result.confidence)}",
         f"  cost        {cost(report.summary)}",
-        *(
-            wrap(said(report, reason, 300), first="  because     ", rest=" " * 14)
-            for reason in result.reasons
-        ),
+        *(f"  because     {said(report, reason, 600)}" for reason in result.reasons),
     ]

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from rtbisect.report.averages import (
     by_mean,
     centre,
+    has_share,
     judged_name,
     judged_unit,
     limit_of,
     middle,
     of_boots,
 )
-from rtbisect.report.text import histogram
+from rtbisect.report.text import counted, histogram
 from rtbisect.report.wording import words_of
 
 if TYPE_CHECKING:
@@ -66,9 +67,17 @@ def boots_by(report: ReportInput) -> tuple[str, tuple[str, ...]]:
     if opening is None:
         return "", ()
     judgement, *names = opening
-    unit = judged_unit(report, judgement)
-    drawn = histogram(judgement.base.values, judgement.new.values, unit, names)
-    return f"Boots by {judged_name(report, judgement)}", drawn
+    called, base, new = judged_name(report, judgement), judgement.base, judgement.new
+    if has_share(judgement.key, base) and has_share(judgement.key, new):
+        rows = [
+            (answer, base.values.count(value), new.values.count(value))
+            for answer, value in (("no", 0.0), ("yes", 1.0))
+        ]
+        drawn = counted(called, rows, names)
+    else:
+        unit = judged_unit(report, judgement)
+        drawn = histogram(base.values, new.values, unit, names)
+    return f"Boots by {called}", drawn
 
 
 def medians(report: ReportInput, judgement: Judgement) -> str:

@@ -20,9 +20,10 @@ from rtbisect.report.averages import (
 )
 from rtbisect.report.commit_view import revision_name
 from rtbisect.report.headline_figure import headline
-from rtbisect.report.opening import readable, scaled
+from rtbisect.report.opening import scaled
 from rtbisect.report.text import TABLE, Column, cut, foreign, short, table
 from rtbisect.report.wording import said
+from rtbisect.words.numbers import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

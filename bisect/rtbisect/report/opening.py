@@ -24,8 +24,8 @@ from rtbisect.report.averages import (
 )
 from rtbisect.report.headline_figure import headline
 from rtbisect.report.policy import better
-from rtbisect.report.posterior import probability
 from rtbisect.report.text import cut
+from rtbisect.words.numbers import probability, readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,22 +34,8 @@ if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
     from rtbisect.model.result import Verification
 
-#: From here on a time is told in the next larger unit.
-_LARGE = 1000.0
 #: Characters of the title of a commit.
 _TITLE = 90
-_LARGER = {"ns": "us", "us": "ms"}
-
-
-def readable(unit: str, *values: float) -> tuple[str, float]:
-    """The unit that figures like these are told in, and by what they are multiplied for it: 9000 us
-    are 9.00 ms.
-    """
-    larger = _LARGER.get(unit)
-    if larger is not None and values and min(abs(value) for value in values) >= _LARGE:
-        unit, factor = readable(larger, *(value / _LARGE for value in values))
-        return unit, factor / _LARGE
-    return unit, 1.0
 
 
 def change(report: ReportInput, judgement: Judgement) -> Finding:

@@ -25,11 +25,11 @@ from rtbisect.report.page_history import (
 )
 from rtbisect.report.page_pictures import boots_picture, side_rows
 from rtbisect.report.page_text import figure_name, shown, told
-from rtbisect.report.posterior import probability
 from rtbisect.report.reproduce import Published, in_data, lines_of, recipe
 from rtbisect.report.text import short
 from rtbisect.report.wording import words_of
 from rtbisect.store.artefacts import write_whole
+from rtbisect.words.numbers import probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

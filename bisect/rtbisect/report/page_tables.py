@@ -20,9 +20,9 @@ from rtbisect.report.averages import (
     threshold_of,
 )
 from rtbisect.report.page_text import effect, figure_name, interval, row, told, unit_word
-from rtbisect.report.posterior import probability
 from rtbisect.report.text import many, number, short
 from rtbisect.suites.base import source_parts
+from rtbisect.words.numbers import probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,8 +17,9 @@ from rtbisect.report.averages import (
     middle_word,
 )
 from rtbisect.report.headline_figure import headline
-from rtbisect.report.posterior import probability, top
+from rtbisect.report.posterior import top
 from rtbisect.report.text import ascii_line, foreign, many, unit_text
+from rtbisect.words.numbers import probability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

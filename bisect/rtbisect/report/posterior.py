@@ -6,23 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.report.text import TABLE, bar, cut, foreign, many
+from rtbisect.words.numbers import probability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.model.code import CommitGraph
-
-
-def probability(value: float) -> str:
-    """Three decimals, never a false certainty: 0.9997 is printed as >0.999.
-
-    What is no probability is printed as a question mark.
-    """
-    if not -1e-9 <= value <= 1 + 1e-9:
-        return "?"
-    if value > 0.9995:
-        return ">0.999"
-    return "<0.001" if 0 < value < 0.0005 else f"{value:.3f}"
 
 
 def top(

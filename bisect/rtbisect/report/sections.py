@@ -27,9 +27,10 @@ from rtbisect.report.averages import (
 )
 from rtbisect.report.commit_view import revision_name
 from rtbisect.report.headline_figure import floor_that_shows, headline, test_name
-from rtbisect.report.opening import beside, check_of, levels, readable
+from rtbisect.report.opening import beside, check_of, levels
 from rtbisect.report.text import cut
 from rtbisect.suites.base import every
+from rtbisect.words.numbers import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

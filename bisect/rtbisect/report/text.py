@@ -201,9 +201,16 @@ def histogram(
             counts = [sum(edge <= power < edge + step for power in side) for side in powers]
             label = f"{_power(edge)} .. {_power(edge + step)}"
             rows.append((label, counts[0], counts[1]))
+    return counted(unit_text(unit) or "value", rows, names)
+
+
+def counted(
+    title: str, rows: Sequence[tuple[str, int, int]], names: Sequence[str]
+) -> tuple[str, ...]:
+    """Two columns of counts with bars, behind what is counted."""
     most = max(max(one, other) for _, one, other in rows)
     columns = (
-        Column(unit_text(unit) or "value", right=True),
+        Column(title, right=True),
         Column(cut(names[0], 16), right=True),
         Column(""),
         Column(cut(names[1], 16), right=True),

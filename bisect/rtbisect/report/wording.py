@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Sought
 from rtbisect.report.text import foreign
 from rtbisect.words.speak import speak
-from rtbisect.words.voice import Voice, voice_of
+from rtbisect.words.voice import Voice, voice_of, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,8 +64,12 @@ def words_of(report: ReportInput) -> ReportWords:
 
 
 def voice_of_report(report: ReportInput) -> Voice:
-    """How a campaign is told in its report."""
-    return voice_of(report.sought, report.measured)
+    """How a campaign is told in its report, which knows what was proved."""
+    voice = voice_of(report.sought, report.measured)
+    voice = with_ends(voice, (report.graph.older, report.graph.newer))
+    parents = {check.parent: "parent" for check in report.result.verifications if check.parent}
+    culprit = {report.result.culprit[:12]: voice.commit} if report.result.culprit else {}
+    return replace(voice, proven=parents | culprit)
 
 
 def said(report: ReportInput, finding: Finding, limit: int = 200) -> str:

@@ -77,7 +77,8 @@ _BOOTS: Mapping[str, Words] = {
     Boots.GATE: "{window}: {gate}: {why}",
     Boots.EVENTS_LOST: "{window}: {events:.0f} events were lost",
     Boots.DOSE: (
-        "{window}: {events_per_s:.0f} events/s, less than half of the nominal {nominal_per_s:.0f}/s"
+        "{window}: the workload made {events_per_s:.0f} events/s, less than half of its nominal"
+        " {nominal_per_s:.0f}/s"
     ),
     Boots.LONG_WINDOW: "{window}: the window took {lasted_ms:.0f} ms",
     Boots.CALLS: "{window}: {timed:.0f} durations of {wanted} calls",

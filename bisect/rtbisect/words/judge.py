@@ -31,8 +31,8 @@ def _during(data: Data) -> str:
 
 def _small_share(data: Data) -> str:
     percent = max(1, math.ceil(100 * _number(data["share"])))
-    change = f"changes by at most {percent}% of its change beside it"
-    return f"without {_factor(data)} {{figure}} {change}: {{why}}"
+    with_it = f"at most {percent}% of that with it"
+    return f"the change of {{figure:metric}} without {_factor(data)} is {with_it}: {{why}}"
 
 
 def _number(value: Value) -> float:
@@ -68,36 +68,37 @@ def _uncounted(data: Data) -> str:
     return f"unknown: {_changed(data)} {_one(data, 'was not counted: {function}', several)}"
 
 
-_SOURCES = "{base:.4g} -> {new:.4g}, by the instrument that names the sources"
-_SOURCES += " {traced_base:.4g} -> {traced_new:.4g}"
-_DOSES = "{base_per_s:.0f} and {new_per_s:.0f} events a second"
+_SOURCES = "the figure goes from {base:figure} to {new:figure}, and by the instrument that names"
+_SOURCES += " the sources from {traced_base:figure} to {traced_new:figure}"
+_DOSES = "{base_per_s:.0f} events a second on the parent, {new_per_s:.0f} on the culprit"
 _LOOP = "{events:.2g} times the events make {interrupts:.2g} times the interrupts"
 _HANGS = "{parent} of {parent_boots} boots of the parent hang, {culprit} of {culprit_boots}"
 _HANGS += " of the culprit"
-_TICKS = "{window}: {per_s:.3g} timer interrupts a second while idle"
+_TICKS = "{window}: {per_s:figure} timer interrupts a second while idle"
 
 SENTENCES: Mapping[str, Words] = {
-    Told.RATIO: "new/base = {ratio:.3g}",
-    Told.DIFFERENCE: "new - base = {difference:+digits}{unit:unit}",
-    Told.SHIFT_RATIO: "a ratio of {ratio:.3g}",
-    Told.SHIFT: "{difference:digits}{unit:unit}",
+    Told.RATIO: "ratio {ratio:figure}",
+    Told.DIFFERENCE: "difference {difference:+in {unit}}",
+    Told.SHIFT_RATIO: "a ratio of {ratio:figure}",
+    Told.SHIFT: "{difference:in {unit}}",
     Figures.SPREAD: "in the spread of the {voice.run}s",
     Figures.MEAN: "in the mean of the {voice.run}s, not in their median",
     Figures.ONE_CPU: "on the watched CPU number {number} beside the others",
     Judged.NO_BOOTS: "no {voice.run}s of {side}",
     Judged.REGRESSED: "{effect}, p = {p:.2g}",
-    Judged.EXCLUDED: "{effect}; the interval excludes the smallest effect that counts",
-    Judged.INCLUDED: "{effect}; the interval includes the smallest effect that counts",
-    Judged.TOO_FEW: "{effect}; {base}+{new} {voice.run}s cannot reach p <= {alpha:g}",
-    Judged.ABOVE_ALPHA: "{effect}, but p = {p:.2g} is above {alpha:g}",
-    Judged.HOLM: "p = {p:.2g} after Holm over {metrics} metrics is above {alpha:g}",
+    Judged.EXCLUDED: "{effect}; its 95% interval stays below the smallest change that counts",
+    Judged.INCLUDED: "{effect}; its 95% interval includes the smallest change that counts",
+    Judged.TOO_FEW: "{effect}; {base} + {new} {voice.run}s cannot reach p <= {alpha:.2g}",
+    Judged.ABOVE_ALPHA: "{effect}, but p = {p:.2g} is above {alpha:.2g}",
+    Judged.HOLM: "p = {p:.2g} after Holm over {metrics} figures is above {alpha:.2g}",
     Judged.LIMIT_BROKEN: (
-        "{why}; breaks the limit of {limit:g}{unit:unit} ({base:.4g} -> {new:.4g})"
+        "{why}; breaks the limit of {limit:in {unit}} ({base:in {unit}} -> {new:in {unit}})"
     ),
-    Causes.NO_DIFFERENCE: "{metric} does not differ: {why}",
-    Causes.NO_WORKLOAD: "{metric} differs, and no workload is involved",
+    Causes.NO_DIFFERENCE: "the kernels do not differ in {metric:metric}: {why}",
+    Causes.NO_WORKLOAD: "the kernels differ in {metric:metric}, and no workload is involved",
     Causes.ITS_WORKLOAD: (
-        "{metric} differs, and {workload} is what the figure is about: there is none without it"
+        "the kernels differ in {metric:metric}, a figure of the workload {workload} itself:"
+        " there is none without it"
     ),
     Causes.WITHOUT_TOO: lambda data: f"the kernels differ with {_factor(data)} and without it",
     Causes.ONLY_WITH: lambda data: f"the kernels differ only {_during(data)}",
@@ -113,8 +114,8 @@ SENTENCES: Mapping[str, Words] = {
         f"the kernels differ {_during(data)}; without it the boots do not decide: {{why}}"
     ),
     Gates.INSTRUMENTS: (
-        "CPU {cpu}: the tracer saw {traced_per_s:.4g} interrupts a second,"
-        " /proc/interrupts {counted_per_s:.4g}"
+        "CPU {cpu}: the tracer saw {traced_per_s:figure} interrupts a second,"
+        " /proc/interrupts {counted_per_s:figure}"
     ),
     Gates.NO_SECOND_INSTRUMENT: "no second instrument tells of this figure",
     Gates.SOURCES: _SOURCES,
@@ -123,10 +124,10 @@ SENTENCES: Mapping[str, Words] = {
     Gates.RAW_EQUAL: "{first} and {second} have the same raw files",
     Gates.RAW_FEW: "raw files of fewer than two boots",
     Gates.RAW_DIFFERS: "raw files of {boots} boots differ",
-    Gates.ZERO_OR_ONE: "{metric} of the {side} is 0 or 1 in a boot",
-    Gates.VALUES_FEW: "{metric} of the {side}: fewer than three boots",
-    Gates.VALUES_EQUAL: "{metric} of the {side} is {value:g} in all {boots} boots",
-    Gates.VALUES: "{metric} of the {side}: {values} values in {boots} boots",
+    Gates.ZERO_OR_ONE: "{metric:metric} of the {side}: a boot has it or has it not",
+    Gates.VALUES_FEW: "{metric:metric} of the {side}: fewer than three boots",
+    Gates.VALUES_EQUAL: "{metric:metric} of the {side}: {value:number} in all {boots} boots",
+    Gates.VALUES: "{metric:metric} of the {side}: {values} different values in {boots} boots",
     Gates.CPU_VIRTUAL: "the CPU says that it is virtual",
     Gates.VENDOR_VIRTUAL: "the machine is made by {vendor}",
     Gates.EMULATED: "the device type is an emulator",
@@ -134,8 +135,8 @@ SENTENCES: Mapping[str, Words] = {
     Gates.REAL: "a real machine and a workload that somebody uses",
     Gates.NO_DOSE: "no workload with a dose",
     Gates.DOSES: _DOSES,
-    Gates.DOSES_PER_EVENT: f"{_DOSES}; the figure is one for each event",
-    Gates.DOSES_DIFFER: f"{_DOSES} differ by more than {{share:.0%}}: rates do not compare",
+    Gates.DOSES_PER_EVENT: f"{_DOSES}; the figure counts for each event",
+    Gates.DOSES_DIFFER: f"{_DOSES}: more than {{share:percent}} apart, so rates do not compare",
     Gates.ONE_RATE: "one event rate only",
     Gates.RATES_EQUAL: "the event rates do not differ",
     Gates.LOOP: _LOOP,
@@ -169,10 +170,10 @@ SENTENCES: Mapping[str, Words] = {
         " 100 draws, the culprit from its parent by {change}"
     ),
     Gates.DRIFT: _drift,
-    Gates.GUARDS_BLIND: "these kernels cannot tell {guards}",
-    Gates.GUARDS_TELL: "these kernels tell {guards}",
+    Gates.GUARDS_BLIND: "these kernels cannot report {guards}",
+    Gates.GUARDS_TELL: "these kernels can report {guards}",
     Gates.NO_VALID_BOOT: "no valid boot",
-    Gates.MACHINE_BLIND: "the kernel does not tell {counters}; the rest stood still",
+    Gates.MACHINE_BLIND: "the kernel cannot tell {counters}; all else stayed as it was",
     Gates.MACHINE_STEADY: (
         "no throttling, no machine check, no SMI, no taint, one clock source in {boots} boots"
     ),
@@ -181,7 +182,7 @@ SENTENCES: Mapping[str, Words] = {
     Reach.NO_FUNCTION: "unknown: no function differs, the commit changes data or headers only",
     Reach.RUNS: lambda data: (
         f"{_changed(data)} {_one(data, 'runs:', '{ran} ran,')}"
-        " {function} {per_s:.4g} times a second"
+        " {function} {per_s:figure} times a second"
     ),
     Reach.AT_BOOT: lambda data: (
         f"unknown: {_changed(data)} {_one(data, 'did not run', 'none ran')} in the window, but the"

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.model.command import SUITE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -18,18 +20,23 @@ class Phrases:
     change: str
     #: In a subject.
     symptom: str
-    #: Over a column.
-    column: str
+    #: Over a column and in a log.
+    name: str
+    #: Over a column, behind the name.
+    behind: str = "{unit:comma}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BootPhrases:
     """What a boot has or has not, in words."""
 
     #: What happens, as in "... in 8 of 12 boots".
     happens: str
     symptom: str
-    column: str
+    name: str
+    #: Of one boot that has it, and of one that has it not.
+    seen: str
+    unseen: str
 
 
 _IN_UNIT = "{new:figure}{unit:unit} instead of {base:figure}{unit:unit}"
@@ -37,17 +44,16 @@ _COUNTED = "{new:figure} instead of {base:figure}"
 _MOVES = "{base:figure} -> {new:figure}"
 
 
-def _takes(what: str, column: str, verb: str = "takes") -> Phrases:
-    return Phrases(
-        f"{what} {verb} {_IN_UNIT}", f"{column} {_MOVES}{{unit:unit}}", f"{column}{{unit:comma}}"
-    )
+def _takes(what: str, name: str, verb: str = "takes") -> Phrases:
+    return Phrases(f"{what} {verb} {_IN_UNIT}", f"{name} {_MOVES}{{unit:unit}}", name)
 
 
 def _interrupts(kind: str, short: str) -> Phrases:
     return Phrases(
         f"{{cpu}} gets {{new:figure}} {kind} interrupts a second instead of {{base:figure}}",
         f"{short} {_MOVES}/s",
-        f"{short}/s",
+        short,
+        "/s",
     )
 
 
@@ -56,13 +62,14 @@ def _workload(does: str, short: str) -> Phrases:
     return Phrases(
         f"{does} {{new:figure}} a second instead of {{base:figure}}",
         f"{short} {_MOVES}/s",
-        f"{short}/s",
+        short,
+        "/s",
     )
 
 
 def _so_many(change: str, short: str) -> Phrases:
     """A plain number, which stands in `change` at `#`."""
-    return Phrases(change.replace("#", _COUNTED), f"{short} {_MOVES}", short)
+    return Phrases(change.replace("#", _COUNTED), f"{short} {_MOVES}", short, "")
 
 
 #: Rows of /proc/interrupts, as the kernel calls them.
@@ -97,7 +104,8 @@ def _own_noise(what: str, short: str) -> Phrases:
     return Phrases(
         f"{what} take {{new:figure}} us of a second on {{cpu}} instead of {{base:figure}} us",
         f"{short} {_MOVES} us/s",
-        f"{short}, us/s",
+        short,
+        ", us/s",
     )
 
 
@@ -109,6 +117,7 @@ def _noise(tracer: str, sample: str) -> Mapping[str, Phrases]:
             f"{tracer} counts {{new:figure}} {what} {sample} on {{cpu}} instead of {{base:figure}}",
             f"{what} a sample {_MOVES}",
             f"{what}/sample",
+            "",
         )
 
     return {
@@ -120,28 +129,29 @@ def _noise(tracer: str, sample: str) -> Mapping[str, Phrases]:
         "noise_us": Phrases(
             f"the noise {sample} on {{cpu}} is {_IN_UNIT}, by {tracer}",
             f"noise a sample {_MOVES}{{unit:unit}}",
-            "noise/sample{unit:comma}",
+            "noise/sample",
         ),
         "runtime_us": Phrases(
             f"the runtime {sample} on {{cpu}} is {_IN_UNIT}, by {tracer}",
             f"runtime a sample {_MOVES}{{unit:unit}}",
-            "runtime/sample{unit:comma}",
+            "runtime/sample",
         ),
         "avail_percent": Phrases(
             f"{{cpu}} is available {{new:figure}}% of the time instead of {{base:figure}}%, by"
             f" {tracer}",
             "CPU available {base:figure} -> {new:figure}%",
-            "CPU available, %",
+            "CPU available",
+            ", %",
         ),
         "max_single_us": Phrases(
             f"the longest single noise on {{cpu}} takes {_IN_UNIT}, by {tracer}",
             f"longest noise {_MOVES}{{unit:unit}}",
-            "longest noise{unit:comma}",
+            "longest noise",
         ),
         "max_noise_us": Phrases(
             f"the noisiest sample on {{cpu}} has {_IN_UNIT}, by {tracer}",
             f"noisiest sample {_MOVES}{{unit:unit}}",
-            "noisiest sample{unit:comma}",
+            "noisiest sample",
         ),
         "own_noise_us_per_s": _own_noise("interrupts, softirqs and threads", "kernel noise"),
         "irq_noise_us_per_s": _own_noise("interrupts", "interrupts"),
@@ -164,8 +174,10 @@ def _calls(what: str, plural: str, short: str) -> Mapping[str, Phrases]:
         "max_us": _takes(f"the slowest of the {plural}", f"{short}, max"),
         "p90_us": _takes(f"the 90th percentile of the {plural}", f"{short}, p90", "is"),
         "p99_us": _takes(f"the 99th percentile of the {plural}", f"{short}, p99", "is"),
-        "over_20ms_per_call": Phrases(slow, f"{short} over 20 ms {shares}", f"{short} over 20 ms"),
-        "mode_share": Phrases(alike, f"{short} alike {shares}", f"{short} alike"),
+        "over_20ms_per_call": Phrases(
+            slow, f"{short} over 20 ms {shares}", f"{short} over 20 ms", ""
+        ),
+        "mode_share": Phrases(alike, f"{short} alike {shares}", f"{short} alike", ""),
         "p50_ticks": _so_many(f"the number of ticks that {what} takes is #", "median ticks"),
         "mode_ticks": _so_many(f"most of the {plural} take # ticks", "most frequent ticks"),
         "calls": _so_many(f"the number of {plural} is #", f"{short}, number"),
@@ -183,7 +195,7 @@ def _latency(name: str, who: str, short: str) -> Mapping[str, Phrases]:
         f"{name}_{part}_us": Phrases(
             f"{what} is {end}",
             f"{short}{more} {_MOVES}{{unit:unit}}",
-            f"{short}{more}{{unit:comma}}",
+            f"{short}{more}",
         )
         for part, what, more in (
             ("p50", f"the latency of {who}", ""),
@@ -198,7 +210,8 @@ def _late(who: str, short: str) -> Phrases:
         f"{who} comes over 100 us late {{new:figure}} times a second on {{cpu}} instead of"
         " {base:figure}",
         f"{short} {_MOVES}/s",
-        f"{short}/s",
+        short,
+        "/s",
     )
 
 
@@ -209,14 +222,14 @@ _TIMERLAT = {
         "the timerlat thread wakes up {new:figure}{unit:unit} late on {cpu} instead of"
         " {base:figure}{unit:unit}",
         f"timer wakeup latency {_MOVES}{{unit:unit}}",
-        "wakeup latency{unit:comma}",
+        "wakeup latency",
     ),
     "irq_over_100us_per_s": _late("the timer interrupt", "irqs over 100 us"),
     "thread_over_100us_per_s": _late("the timerlat thread", "wakeups over 100 us"),
     "cpu_seconds": Phrases(
         f"the time that CPUs are watched together is {_IN_UNIT}",
         f"CPU time watched {_MOVES}{{unit:unit}}",
-        "CPU time{unit:comma}",
+        "CPU time",
     ),
 }
 
@@ -227,7 +240,8 @@ def _epoll(number: int, who: str) -> Phrases:
         f"{who} {{new:figure}} events a millisecond through one epoll instance instead of"
         " {base:figure}",
         f"epoll events of {number} {thread} {_MOVES}/ms",
-        f"{number} {thread}, events/ms",
+        f"events of {number} {thread}",
+        "/ms",
     )
 
 
@@ -268,29 +282,86 @@ PHRASES: Mapping[tuple[str, str], Phrases] = {
 
 BOOT_PHRASES: Mapping[tuple[str, str], BootPhrases] = {
     ("stall", "frozen_periods"): BootPhrases(
-        "the CFS bandwidth timer of a cgroup stops", "CFS bandwidth timer stops", "timer stops"
+        happens="the CFS bandwidth timer of a cgroup stops",
+        symptom="CFS bandwidth timer stops",
+        name="timer stops",
+        seen="the timer stopped",
+        unseen="the timer did not stop",
     ),
     ("stall", "rcu_stall"): BootPhrases(
-        "the kernel reports an RCU stall", "RCU stalls", "RCU stalls"
+        happens="the kernel reports an RCU stall",
+        symptom="RCU stalls",
+        name="RCU stalls",
+        seen="an RCU stall",
+        unseen="no RCU stall",
     ),
     ("stall", "blocked_task"): BootPhrases(
-        "the kernel reports a task that is blocked for too long", "blocked tasks", "blocked tasks"
+        happens="the kernel reports a task that is blocked for too long",
+        symptom="blocked tasks",
+        name="blocked tasks",
+        seen="a blocked task",
+        unseen="no blocked task",
     ),
     ("stall", "soft_lockup"): BootPhrases(
-        "the kernel reports a soft lockup", "soft lockups", "soft lockups"
+        happens="the kernel reports a soft lockup",
+        symptom="soft lockups",
+        name="soft lockups",
+        seen="a soft lockup",
+        unseen="no soft lockup",
     ),
     ("rcutorture", "failures"): BootPhrases(
-        "rcutorture finds RCU wrong", "rcutorture failures", "rcutorture failures"
+        happens="rcutorture finds RCU wrong",
+        symptom="rcutorture failures",
+        name="rcutorture failures",
+        seen="rcutorture found RCU wrong",
+        unseen="rcutorture found nothing",
     ),
     ("stall", "lockdep"): BootPhrases(
-        "lockdep reports locks that are taken in a wrong order",
-        "lockdep reports",
-        "lockdep reports",
+        happens="lockdep reports locks that are taken in a wrong order",
+        symptom="lockdep reports",
+        name="lockdep reports",
+        seen="a report of lockdep",
+        unseen="no report of lockdep",
     ),
 }
 
+_ALL: Mapping[tuple[str, str], Phrases | BootPhrases] = {**PHRASES, **BOOT_PHRASES}
 
-def column(suite: str, name: str) -> str | None:
+
+def phrases_of(key: str) -> Phrases | BootPhrases | None:
+    """The words of a figure, by `suite.name@window`, `suite.name` or, of a suite that is known
+    from what was said before, its name alone.
+    """
+    suite, dot, name = _figure(key).partition(".")
+    if dot:
+        return _ALL.get((suite, name))
+    return next((words for known, words in _ALL.items() if known[1] == suite), None)
+
+
+def name_of(key: str) -> str:
+    """The short name of a figure, without its unit: `rescheduling IPIs`. Of one that has no words
+    it is that of its suite; what a command measures has no suite.
+    """
+    phrases = phrases_of(key)
+    return phrases.name if phrases else _figure(key).removeprefix(f"{SUITE}.")
+
+
+def heading(suite: str, name: str) -> str | None:
     """What a figure is over a column; None of one of a site's own."""
-    phrases = PHRASES.get((suite, name)) or BOOT_PHRASES.get((suite, name))
-    return phrases.column if phrases else None
+    phrases = _ALL.get((suite, name))
+    behind = phrases.behind if isinstance(phrases, Phrases) else ""
+    return f"{phrases.name}{behind}" if phrases else None
+
+
+def seen_in(key: str, value: float) -> str:
+    """Whether one boot has a figure of boots: `the timer stopped`; "" of any other figure."""
+    phrases = phrases_of(key)
+    if not isinstance(phrases, BootPhrases) or value not in (0, 1):
+        return ""
+    return phrases.seen if value else phrases.unseen
+
+
+def _figure(key: str) -> str:
+    """Without its window."""
+    figure, at, _ = key.rpartition("@")
+    return figure if at else key

@@ -31,11 +31,38 @@ def unit(name: str, before: str = " ") -> str:
     return text if not text or text.startswith("/") else f"{before}{text}"
 
 
-def digits(value: float, sign: str = "") -> str:
-    """A figure for a sentence: three digits, and never an exponent for a large one; `sign` as in a
-    format.
+#: From here on a time is told in the next larger unit.
+_LARGE = 1000.0
+_LARGER = {"ns": "us", "us": "ms"}
+
+
+def readable(name: str, *values: float) -> tuple[str, float]:
+    """The unit that figures like these are told in, and by what they are multiplied for it: 9000 us
+    are 9.00 ms.
     """
-    return f"{value:{sign}.0f}" if abs(value) >= 100 else f"{value:{sign}.3g}"
+    larger = _LARGER.get(name)
+    if larger is not None and values and min(abs(value) for value in values) >= _LARGE:
+        name, factor = readable(larger, *(value / _LARGE for value in values))
+        return name, factor / _LARGE
+    return name, 1.0
+
+
+def measured(value: float, name: str, sign: str = "") -> str:
+    """A figure with its unit, the one that it is best read in: `6.12 ms`, `1.33/s`."""
+    shown, factor = readable(name, value)
+    return figure(value * factor, sign, whole=True) + unit(shown)
+
+
+def probability(value: float) -> str:
+    """Three decimals, never a false certainty: 0.9997 is printed as >0.999.
+
+    What is no probability is printed as a question mark.
+    """
+    if not -1e-9 <= value <= 1 + 1e-9:
+        return "?"
+    if value > 0.9995:
+        return ">0.999"
+    return "<0.001" if 0 < value < 0.0005 else f"{value:.3f}"
 
 
 def duration(seconds: float) -> str:

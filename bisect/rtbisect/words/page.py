@@ -22,19 +22,19 @@ def _boots(data: Mapping[str, Value]) -> str:
 SENTENCES: Mapping[str, Words] = {
     Pictured.BOOTS: _boots,
     Pictured.SIDE: (
-        "{name}: {boots:many boot}, {middle} {value:digits}{unit:unit}, from {low:digits} to"
-        " {high:digits}{unit:unit}"
+        "{name}: {boots:many boot}, {middle} {value:number}{unit:unit}, from {low:number} to"
+        " {high:number}{unit:unit}"
     ),
     Pictured.HISTORY: (
         "{metric} of {boots:many boot} of {revisions:many revision} by their place in the range,"
-        " from {low:digits} to {high:digits}{unit:unit}"
+        " from {low:number} to {high:number}{unit:unit}"
     ),
     Pictured.ORDER: (
-        "{metric} of {boots:many boot} in the order in which they were made, from {low:digits} to"
-        " {high:digits}{unit:unit}"
+        "{metric} of {boots:many boot} in the order in which they were made, from {low:number} to"
+        " {high:number}{unit:unit}"
     ),
     Pictured.EARLIER: (
         "{metric} on both ends of {campaigns:many campaign} in their order, the last of them this"
-        " one, from {low:digits} to {high:digits}{unit:unit}"
+        " one, from {low:number} to {high:number}{unit:unit}"
     ),
 }

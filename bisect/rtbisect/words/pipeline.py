@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbisect.model.campaign import Level
 from rtbisect.model.kinds.pipeline import (
     Attributions,
     Ends,
@@ -16,6 +17,9 @@ from rtbisect.model.kinds.pipeline import (
     Searches,
     Work,
 )
+from rtbisect.model.lab import RunStatus
+from rtbisect.search.spec import BootPurpose
+from rtbisect.words.metrics import phrases_of, seen_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,19 +28,67 @@ if TYPE_CHECKING:
 
 #: Functions that a line of the story names.
 _NAMED = 4
+#: What a boot is for, in words: of an end and of the one kernel of a limit that says nothing.
+_PURPOSES = {
+    BootPurpose.CALIBRATE: "calibration",
+    BootPurpose.LAYOUT: "other layout",
+    BootPurpose.RECHECK_END: "check of an end",
+    BootPurpose.VERIFY: "proof",
+    BootPurpose.REVERT: "proof",
+    BootPurpose.GIVEN: "the end that was asked for",
+    BootPurpose.BASE: "",
+    BootPurpose.TIP: "",
+    BootPurpose.TRY: "",
+}
+#: Of kernels that the search has named.
+_AFTER_SEARCH = (BootPurpose.VERIFY, BootPurpose.CAUSE, BootPurpose.WITHOUT_RT)
+_VALUE = "{value:in {unit}}"
+_STATUS = {
+    RunStatus.BOOT_FAILED: "failed",
+    RunStatus.HUNG: "hung",
+    RunStatus.INVALID: "is no evidence",
+    RunStatus.SKIPPED: "was skipped",
+}
 
 
-def _label(data: Mapping[str, Any]) -> str:
-    return "{revision:.12} {variant}" if data["variant"] else "{revision:.12}"
+def _purpose(data: Mapping[str, Any]) -> str:
+    return _PURPOSES.get(data["purpose"], "{purpose}")
+
+
+def _kernel(data: Mapping[str, Any]) -> str:
+    """The kernel of a boot, by what is known of it where it is booted."""
+    if data["purpose"] == BootPurpose.REVERT:
+        return "{revision:proven revert}"
+    return "{revision:proven}" if data["purpose"] in _AFTER_SEARCH else "{revision:kernel}"
+
+
+def _label(data: Mapping[str, Any], kernel: str = "{revision:kernel}") -> str:
+    return f"{kernel} {{variant}}" if data["variant"] else kernel
+
+
+def _booting(data: Mapping[str, Any]) -> str:
+    return ", ".join(filter(None, ("{voice.run} {number}", _purpose(data), _kernel(data))))
 
 
 def _figure(data: Mapping[str, Any]) -> str:
-    return f"{{purpose}} {_label(data)}: {{metric}} = {{value:.4g}}{{unit:unit}}"
+    where = ", ".join(filter(None, (_purpose(data), _label(data, _kernel(data)))))
+    seen = seen_in(data["metric"], data["value"])
+    return f"{where}: {seen or f'{{metric:metric}} {_VALUE}'}"
+
+
+def _figure_of(data: Mapping[str, Any]) -> str:
+    """One of several figures of a boot."""
+    key = f"{data['suite']}.{data['name']}"
+    phrases = phrases_of(key)
+    name = phrases.name if phrases else "{suite}.{name}"
+    return seen_in(key, data["value"]) or f"{name} {_VALUE}"
 
 
 def _boot_ended(data: Mapping[str, Any]) -> str:
-    ended = "{voice.run} {number} of {revision:.12} ({purpose}): {status}: "
-    return f"{ended}{{why}}" if data["why"] else ended
+    purpose = f" ({told})" if (told := _purpose(data)) else ""
+    status = _STATUS.get(data["status"], "{status}")
+    why = ": {why}" if data["why"] else ""
+    return f"{{voice.run}} {{number}} of {_kernel(data)}{purpose} {status}{why}"
 
 
 def _few_boots(data: Mapping[str, Any]) -> str:
@@ -46,28 +98,34 @@ def _few_boots(data: Mapping[str, Any]) -> str:
 
 def _limit(data: Mapping[str, Any]) -> str:
     middle = "mean" if data["mean"] else "median"
-    return f"{middle} of {{boots:many boot}} {{value:.4g}}{{unit:unit}}, limit {{limit:.4g}}"
+    return f"{middle} of {{boots:many boot}} {_VALUE}, limit {{limit:in {{unit}}}}"
+
+
+def _look(data: Mapping[str, Any]) -> str:
+    said = {Level.REGRESSED: "{voice.changed}", Level.PASS: "no change that counts"}
+    level = said.get(data["level"], "{level}")
+    return f"{{boots}} + {{boots}} {{voice.run}}s of the ends: {level}"
 
 
 def _forecast(data: Mapping[str, Any]) -> str:
     where = " {figure}" if data["figure"] else ""
     return (
-        "reproduced with {boots}+{boots} {voice.run}s (p = {p:.2g})"
-        f"{where}; expected: {{builds:built}}{{expected:.0f}} {{voice.run}}s, {{wall_s:duration}},"
-        " chance to name a commit within the budget {chance:.2f},"
-        " then {least} to {most} or more to prove it"
+        f"{{boots}} + {{boots}} {{voice.run}}s of the ends show the change{where} (p = {{p:.2g}});"
+        " the search is expected to take {builds:built}{expected:.0f} {voice.run}s,"
+        " {wall_s:duration}, and to name a commit within the budget with probability"
+        " {chance:probability}; the proof takes {least} to {most} {voice.run}s, or more"
     )
 
 
 def _outcome(data: Mapping[str, Any]) -> str:
     culprit = " {culprit:.12}" if data["culprit"] else ""
-    confidence = ", confidence {confidence:.3f}" if data["confidence"] else ""
+    confidence = ", confidence {confidence:probability}" if data["confidence"] else ""
     cause = ", cause {cause}" if data["cause"] else ""
     return f"outcome: {{outcome}}{culprit}{confidence}{cause}"
 
 
 def _check(data: Mapping[str, Any]) -> str:
-    return "verify: {check}: {status} {note}" if data["note"] else "verify: {check}: {status}"
+    return "proof, {check}: {status}: {note}" if data["note"] else "proof, {check}: {status}"
 
 
 def _functions(data: Mapping[str, Any]) -> str:
@@ -90,46 +148,51 @@ def _tested_for(data: Mapping[str, Any]) -> str:
     return "tested for {culprit:.12}" if data["culprit"] else "tested for "
 
 
-_NAMED_BUT = "the search named {culprit:.12}, which is"
+_NAMED_BUT = "the search named {culprit:.12}, but fresh {voice.run}s"
 _NO_RT = "without PREEMPT_RT"
+#: A figure in plain words, and its key.
+_METRIC = "{metric:metric} ({metric})"
 
 SENTENCES: Mapping[str, Words] = {
-    Reasons.JUDGED: "{metric}: {level}: {why}",
+    Reasons.JUDGED: f"{_METRIC}: {{level}}: {{why}}",
     Reasons.OBJECTION: "{gate}: {why}",
     Reasons.MISASKED: "{message}",
     Joined.AND: "{findings:; }",
     Joined.SENTENCE: "{findings:sentence}",
-    Work.BUILDING: lambda data: f"build {_label(data)}",
+    Work.BUILDING: lambda data: f"building {_label(data)}",
     Work.BUILT: lambda data: (
-        f"built {_label(data)} ({{wall_s:.0f}} s), kernel signature {{signature:.12}}"
+        f"built {_label(data)} in {{wall_s:duration}}, kernel signature {{signature:.12}}"
     ),
     Work.REUSED: lambda data: (
-        f"built {_label(data)} (taken from the cache), kernel signature {{signature:.12}}"
+        f"took {_label(data)} from the cache of builds, kernel signature {{signature:.12}}"
     ),
     Work.NOT_BUILT: lambda data: f"{_label(data)} does not build: {{error}}",
-    Work.BOOTING: "{voice.run} {number}: {revision:.12} ({purpose})",
+    Work.BOOTING: _booting,
     Work.BOOT_ENDED: _boot_ended,
     Work.FIGURE: _figure,
-    Work.FIGURES: "{side} {revision:.12}: {figures}",
-    Work.FIGURE_OF: "{suite}.{name} {value:.4g}{unit:unit}",
+    Work.FIGURES: "{revision:kernel}: {figures}",
+    Work.FIGURE_OF: _figure_of,
     Ends.RANGE: (
-        "{commits} candidates between {older:.12} ({voice.older}) and {newer:.12} ({voice.newer})"
+        "{commits:many candidate}: the commits after the {voice.older} end {older:.12}, up to the"
+        " {voice.newer} end {newer:.12}"
     ),
     Ends.MERGE_BASE: (
-        "{voice.older} {given:.12} is no ancestor of {voice.newer};"
+        "the {voice.older} end {given:.12} is no ancestor of the {voice.newer} end;"
         " their merge base takes its place"
     ),
-    Ends.SEARCHED_ON: "{voice.changed}: {metric}: {why}; searching on it",
+    Ends.SEARCHED_ON: f"{{voice.changed}}: {_METRIC}, {{why}}; the search goes by it",
     Ends.SAME: "both revisions are the same kernel, byte for byte",
     Ends.NOT_BUILT: "{revision:.12} does not build: {error}",
-    Ends.NO_EVIDENCE: "{revision:.12}: {boots} boots in a row are no evidence: {why}",
-    Ends.LOOK: "look at {boots}+{boots} boots: {level}",
-    Ends.COMPARED: "{boots}+{boots} boots compared",
+    Ends.NO_EVIDENCE: "{boots} boots of {revision:kernel} in a row are no evidence: {why}",
+    Ends.LOOK: _look,
+    Ends.COMPARED: "{boots} + {boots} boots compared",
     Ends.NOT_SEARCHED: "the range was not searched: `rtbisect bisect` finds the commit",
     Ends.NO_BOOTS_LEFT: (
         "no boots are left to compare {given:.12}, which the merge base stands for"
     ),
-    Ends.IS_GIVEN: "the merge base is like the other end; is {given:.12}, which it stands for?",
+    Ends.IS_GIVEN: (
+        "the merge base is like the {voice.newer} end; next is {given:.12}, which it stands for"
+    ),
     Ends.GIVEN_OPEN: "whether {given:.12} differs is open: {why}",
     Ends.OTHER_BRANCH: (
         "the merge base {base:.12} is like the end that was called {called};"
@@ -138,21 +201,23 @@ SENTENCES: Mapping[str, Words] = {
     Limits.NOT_BUILT: "does not build: {error}",
     Limits.FEW_BOOTS: _few_boots,
     Limits.JUDGED: _limit,
-    Limits.OF_METRIC: "{metric}: {why}",
-    Searches.SILENT: "{silent} of {commits} commits touch no file that the ends were made from",
+    Limits.OF_METRIC: f"{_METRIC}: {{why}}",
+    Searches.SILENT: (
+        "{silent} of {commits} commits touch no file that the ends are built from: they cannot be"
+        " the {voice.commit}"
+    ),
     Searches.FORECAST: _forecast,
-    Searches.ENDED: "search ends: {outcome}: {why}",
+    Searches.ENDED: "the search ends: {why}",
     Searches.KEPT_BOOTS: (
         "{left} of {most} {voice.run}s are kept for the proof; {voice.more_runs} allows more"
     ),
     Searches.OUTCOME: _outcome,
     Proofs.CHECK: _check,
-    Proofs.REFUTED: f"{_NAMED_BUT} refuted by fresh {{voice.run}}s: {{check}}: {{note}}",
-    Proofs.NOT_CONFIRMED: (
-        f"{_NAMED_BUT} not confirmed by fresh {{voice.run}}s: {{check}}: {{note}}"
-    ),
+    Proofs.REFUTED: f"{_NAMED_BUT} refute it: {{check}}: {{note}}",
+    Proofs.NOT_CONFIRMED: (f"{_NAMED_BUT} do not confirm it: {{check}}: {{note}}"),
     Proofs.PROBABILITY: (
-        "{culprit:.12} has a probability of {probability:.3f} with the {voice.run}s of the proof"
+        "{culprit:.12} has a probability of {probability:probability} with the {voice.run}s of the"
+        " proof"
     ),
     Proofs.BUDGET_ENDED: "the budget of {boots} {voice.run}s ended during the proof",
     Proofs.BUDGET_ENDED_LATE: (
@@ -164,19 +229,21 @@ SENTENCES: Mapping[str, Words] = {
         " between them takes back a part of what this one does"
     ),
     Proofs.REVERT_FAILED: "the revert of {culprit:.12} does not apply to {tip:.12}",
-    Proofs.REVERT_NOT_BUILT: "the revert applies to the tip but does not build",
+    Proofs.REVERT_NOT_BUILT: (
+        "the revert applies to the {voice.newer} end, but what it gives does not build"
+    ),
     Proofs.DOUBTED: "the verification does not bear the search out",
     Proofs.UNEXPLAINED: "tested revisions that this commit does not explain: {revisions}",
     Proofs.LIES_OFF: "{revision:.12} (p = {p:.2g})",
     Proofs.ITSELF_OFF: (
         "{voice.run}s of this commit itself lie further off than predicted (p = {p:.2g})"
     ),
-    Proofs.PREDICTED: "all tested revisions lie where this commit puts them",
+    Proofs.PREDICTED: "all tested revisions are as this commit predicts",
     Proofs.NOT_OF_END: "not of the {voice.newer} end",
     Attributions.CAUSE: "cause: {cause}: {why}",
     Attributions.MORE_BOOTS: "cause: {why}; more boots of both kernels",
     Attributions.OF_WHOLE: "the commit was found {figure}; of the whole figure: {why}",
-    Attributions.SOURCE: "source: {share:percent} of the change: {kind}: {name}",
+    Attributions.SOURCE: "source of {share:percent} of the change: {kind}: {name}",
     Attributions.FUNCTIONS: _functions,
     Attributions.GATE: "gate {gate}: {status}: {why}",
     Attributions.FACTOR: "factor: {why}",
@@ -186,7 +253,7 @@ SENTENCES: Mapping[str, Words] = {
     Attributions.WITHOUT_RT_TOO: f"{_NO_RT} the kernels differ too: {{why}}",
     Attributions.WITHOUT_RT_SAME: f"{_NO_RT} the kernels do not differ: {{why}}",
     Attributions.WITHOUT_RT_OPEN: f"{_NO_RT} the boots do not decide: {{why}}",
-    Parts.BESIDE: "{culprit:.12} does not explain the whole shift; searching beside it",
+    Parts.BESIDE: "{culprit:.12} does not explain the whole change; searching beside it",
     Parts.BETWEEN: (
         "{between:.12} lies between {older:.12} and {newer:.12}; searching on both sides of it"
     ),

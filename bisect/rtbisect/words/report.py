@@ -24,7 +24,7 @@ from rtbisect.model.kinds.report import (
     Where,
     Withdrawn,
 )
-from rtbisect.words.metrics import BOOT_PHRASES, PHRASES, column
+from rtbisect.words.metrics import BOOT_PHRASES, PHRASES, heading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,9 +56,10 @@ def _change(data: Mapping[str, Any]) -> str:
 
 
 def _name(data: Mapping[str, Any]) -> str:
-    """A figure by what stands over its column, without a unit; of a site's own its name."""
-    told = column(data["suite"], data["name"])
-    return told.replace("{unit:comma}", "") if told else "{suite}.{name}"
+    """A figure by its short name; of a site's own by its key."""
+    key = data["suite"], data["name"]
+    phrases = PHRASES.get(key) or BOOT_PHRASES.get(key)
+    return phrases.name if phrases else "{suite}.{name}"
 
 
 def _change_of_boots(data: Mapping[str, Any]) -> str:
@@ -79,7 +80,7 @@ def _symptom_of_boots(data: Mapping[str, Any]) -> str:
 
 
 def _column(fallback: str) -> Words:
-    return lambda data: column(data["suite"], data["name"]) or f"{fallback}{{unit:comma}}"
+    return lambda data: heading(data["suite"], data["name"]) or f"{fallback}{{unit:comma}}"
 
 
 def _machine(data: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.kinds.search import Checks, Costs, Endings, Untestable
+from rtbisect.model.result import CheckName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,17 +16,30 @@ if TYPE_CHECKING:
 #: Untestable revisions of a set that are named.
 _NAMED = 3
 
-_ENDS = "{boots}+{boots} {voice.run}s of the ends"
+_ENDS = "{boots} + {boots} {voice.run}s of the ends"
 _P = "(p = {p:.2g}, at most {asked:.2g} is asked)"
-_COMPARED = "{base}+{new} {voice.run}s, {why}"
-_SHARE = "{share:.0%} of the shift between {voice.older} and {voice.newer}"
+_COMPARED = "{base} + {new} {voice.run}s, {why}"
+_SHARE = "{share:percent} of the change between the ends"
+_WITH = "with probability {probability:probability}"
+_AFTER = "after {boots} {voice.run}s"
 
 
 def _set(data: Mapping[str, Any]) -> str:
     left = len(data["untestable"]) - _NAMED
     more = f" and {left} more" if left > 0 else ""
     named = f"{{untestable:first {_NAMED}}}{more}"
-    return f"one of {{commits}} commits with probability {{probability:.3f}}: {named}"
+    one = f"the {{voice.commit}} is one of {{commits}} commits, {_WITH}"
+    return f"{one}; which one cannot be told, as {named}"
+
+
+def _check(data: Mapping[str, Any]) -> str:
+    names = {
+        CheckName.LAYOUT: "{voice.commit} against its parent in another code layout",
+        CheckName.REVERT: "revert on the {voice.newer} end",
+        CheckName.KEPT: "no later commit takes it back",
+        CheckName.PREDICTION: "tested revisions",
+    }
+    return names.get(data["check"], "{check}")
 
 
 SENTENCES: Mapping[str, Words] = {
@@ -37,10 +51,10 @@ SENTENCES: Mapping[str, Words] = {
     Untestable.REVISION: "{sha:.12} {why}",
     Costs.WORK: "{builds:built}{boots:.0f} {voice.run}s",
     Endings.NOT_OVER: "the search is not over",
-    Endings.EQUAL: "{voice.older} and {voice.newer} {voice.same}",
+    Endings.EQUAL: "the {voice.older} and the {voice.newer} end {voice.same}",
     Endings.OLDER_UNTESTABLE: "the {voice.older} end {sha:.12} {why}",
     Endings.NEWER_UNTESTABLE: "the {voice.newer} end {sha:.12} {why}",
-    Endings.MEASUREMENT: "{why}, the measurement does not work",
+    Endings.MEASUREMENT: "{why}: the measurement does not work",
     Endings.ALIKE: f"{_ENDS} do not differ enough {_P}",
     Endings.STILL: f"{_ENDS} all gave the same figure",
     Endings.SWAPPED: (
@@ -54,36 +68,33 @@ SENTENCES: Mapping[str, Words] = {
     Endings.NOT_BUILT: "{why}; {sha:.12} was not built",
     Endings.NO_LAYOUT: "{why}; {sha:.12} was not seen in another layout",
     Endings.CONTRADICTION: "no single commit agrees with the kernels that are equal",
-    Endings.NO_CHANGE: (
-        "no {voice.change} has a probability of {probability:.3f} after {boots} {voice.run}s"
-    ),
+    Endings.NO_CHANGE: f"there is no {{voice.change}}, {_WITH}, {_AFTER}",
     Endings.BUILDS_DIFFER: "{why}: builds differ as much as the ends do, whatever the code",
     Endings.TWO_CULPRITS: (
-        "two culprits with a probability of {probability:.3f}:"
-        " {sha:.12} lies between {voice.older} and {voice.newer}"
+        f"there are two {{voice.commit}}s, {_WITH}: {{sha:.12}} lies between {{voice.older}} and"
+        " {voice.newer}"
     ),
     Endings.INSEPARABLE: "no test that is possible tells the remaining candidates apart",
-    Endings.CULPRIT: "{sha:.12} with probability {probability:.3f} after {boots} {voice.run}s",
-    Endings.MERGE: "{why}; a merge, and none of its {parents} parents is {voice.newer}",
+    Endings.CULPRIT: f"the {{voice.commit}} is {{sha:.12}}, {_WITH}, {_AFTER}",
+    Endings.MERGE: "{why}; it is a merge, and none of its {parents} parents is {voice.newer}",
     Endings.LIKELY_CULPRIT: (
-        "{sha:.12} with probability {probability:.3f}, and no {voice.change} with {none:.2g},"
-        " after {boots} {voice.run}s; the proof has to make sure"
+        f"the {{voice.commit}} is {{sha:.12}}, {_WITH}, or there is no {{voice.change}}, with"
+        f" {{none:.2g}}, {_AFTER}; the proof has to make sure"
     ),
     Endings.CULPRIT_SET: _set,
     Endings.ORPHAN: (
-        "one commit with probability {probability:.3f}: {sha:.12} has no parent to compare it with"
+        f"the {{voice.commit}} is {{sha:.12}}, {_WITH}, and has no parent to compare it with"
     ),
-    Checks.PARENT: "culprit vs parent {parent}",
-    Checks.NAMED: "{check}",
+    Checks.PARENT: "{voice.commit} against its parent {parent}",
+    Checks.NAMED: _check,
     Checks.OPEN: "more {voice.run}s are due",
     Checks.NO_LAYOUT: "{sha:.12} does not build or run with another layout",
-    Checks.NO_REVERT: "the revert does not apply to the tip",
+    Checks.NO_REVERT: "the revert does not apply to the {voice.newer} end",
     Checks.COMPARED: _COMPARED,
-    Checks.EXPLAINS: f"{_COMPARED}; explains {_SHARE}",
-    Checks.EXPLAINS_PART: f"{_COMPARED}; explains {_SHARE}, so there may be a second culprit",
-    Checks.TAKES_BACK: f"{_COMPARED}; takes back {_SHARE}",
-    Checks.LUCK: (
-        "{effect}; as many {voice.run}s of {voice.older} and {voice.newer}"
-        " would often differ as little"
+    Checks.EXPLAINS: f"{_COMPARED}; that is {_SHARE}",
+    Checks.EXPLAINS_PART: (
+        f"{_COMPARED}; that is {_SHARE}, so there may be a second {{voice.commit}}"
     ),
+    Checks.TAKES_BACK: f"{_COMPARED}; the revert takes back {_SHARE}",
+    Checks.LUCK: "{effect}; as many {voice.run}s of the ends would often differ as little",
 }

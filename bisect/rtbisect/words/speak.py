@@ -4,11 +4,14 @@
 Words are format strings of the data of their kind, with Python's formats and some more:
 `{effect}` of a finding is its own sentence (`{change:begin}` at the begin of one), `{names}` of
 several stands with commas between them, `{value:figure}` has three significant digits (6.00),
-`{value:digits}` as many at most and never an exponent for a large number (`+digits`, `+figure` with
-the sign), `{unit:unit}` is the unit behind a number and `{unit:comma}` behind a name,
-`{count:many boot}` is `1 boot` or `2 boots`, `{wall_s:duration}` a time, `{share:percent}` a share,
-`{voice.run}` a word of the voice, and `{builds:built}` is `12 builds, ` where that tells builds. Of
-several, `{names:first 4}` are the first four, `{names:; }` stand with `; ` between them, and
+`{value:number}` is the same but for whole numbers (6), `{value:in {unit}}` so with its unit
+(6.12 ms; `+in` with the sign), `{unit:unit}` is the unit behind a number and `{unit:comma}` behind
+a name, `{count:many boot}` is `1 boot` or `2 boots`, `{wall_s:duration}` a time, `{share:percent}`
+a share, `{share:probability}` is never a false certainty, `{metric:metric}` the name of a figure,
+`{revision:kernel}` has its role before it where it is an end (`bad end 54ff4034f9c6`), in a proof
+(`{revision:proven revert}`) parent and culprit have theirs, too, and any other kernel that one,
+`{voice.run}` is a word of the voice, and `{builds:built}` is `12 builds, ` where that tells builds.
+Of several, `{names:first 4}` are the first four, `{names:; }` stand with `; ` between them, and
 `{names:sentence}` so with a full stop; `{line:quoted}` stands in quotes. Texts may be foreign: what
 of them is not printable is told as `?`.
 """
@@ -22,7 +25,8 @@ from typing import Any
 
 from rtbisect.model.finding import Finding
 from rtbisect.words import sentences
-from rtbisect.words.numbers import digits, duration, figure, unit
+from rtbisect.words.metrics import name_of
+from rtbisect.words.numbers import duration, figure, measured, probability, unit
 from rtbisect.words.voice import PLAIN, Voice
 
 
@@ -93,13 +97,8 @@ class _Formatter(string.Formatter):
             between = "; " if kind in (";", "sentence") else ", "
             told = between.join(self.format_field(each, "") for each in parts)
             return f"{_begun(told)}." if kind == "sentence" else told
-        if kind == "many":
-            return f"{value} {rest}" if value == 1 else f"{value} {rest}s"
-        if kind == "built":
-            return f"{value:.0f} builds, " if self._voice.builds else ""
-        if (form := _FORMS.get(kind)) is not None:
-            return form(value)
-        return str(format(value, format_spec))
+        form = _FORMS.get(kind)
+        return form(value, rest, self._voice) if form else str(format(value, format_spec))
 
 
 def _begun(text: str) -> str:
@@ -112,15 +111,28 @@ def _printable(text: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
-_FORMS: Mapping[str, Callable[[Any], str]] = {
-    "unit": unit,
+def _alone(form: Callable[[Any], str]) -> Callable[[Any, str, Voice], str]:
+    """A form that asks for nothing beside the value."""
+    return lambda value, _rest, _voice: form(value)
+
+
+#: By the first word of a format: of a value, the rest of the format, and the voice.
+_FORMS: Mapping[str, Callable[[Any, str, Voice], str]] = {
+    "unit": _alone(unit),
     #: Behind the name of a figure.
-    "comma": lambda name: unit(name, ", "),
-    "figure": figure,
-    "+figure": lambda value: figure(value, "+"),
-    "digits": digits,
-    "+digits": lambda value: digits(value, "+"),
-    "duration": duration,
-    "quoted": repr,
-    "percent": lambda share: f"{100 * share:.0f}%",
+    "comma": _alone(lambda name: unit(name, ", ")),
+    "figure": _alone(figure),
+    "+figure": _alone(lambda value: figure(value, "+")),
+    "number": _alone(lambda value: figure(value, whole=True)),
+    "in": lambda value, name, _voice: measured(value, name),
+    "+in": lambda value, name, _voice: measured(value, name, "+"),
+    "many": lambda count, noun, _voice: f"{count} {noun}" if count == 1 else f"{count} {noun}s",
+    "duration": _alone(duration),
+    "percent": _alone(lambda share: f"{100 * share:.0f}%"),
+    "probability": _alone(probability),
+    "metric": _alone(name_of),
+    "quoted": _alone(repr),
+    "kernel": lambda sha, other, voice: voice.kernel(sha, other),
+    "proven": lambda sha, other, voice: voice.kernel(sha, other, proven=True),
+    "built": lambda builds, _rest, voice: f"{builds:.0f} builds, " if voice.builds else "",
 }

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypedDict
 
 from rtbisect.model.campaign import CampaignKind, Sought
+from rtbisect.model.result import ENDS
 from rtbisect.model.subject import Measured
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ class Voice:
     newer: str
     #: The change: "no regression".
     change: str
+    #: The commit that made it.
+    commit: str
     #: What a figure has done that changed so.
     changed: str
     #: One run.
@@ -34,14 +37,36 @@ class Voice:
     more_runs: str
     #: A build is work of its own, and worth telling.
     builds: bool
+    #: What the ends are called, by the first 12 digits of their shas, and so, where a proof was
+    #: made, the kernels that it compares.
+    ends: Mapping[str, str] = field(default_factory=dict)
+    proven: Mapping[str, str] = field(default_factory=dict)
+
+    def kernel(self, sha: str, other: str = "", *, proven: bool = False) -> str:
+        """A revision with its role before it; `other` is that of one which has none."""
+        short = sha[:12]
+        roles = {**self.ends, **self.proven} if proven else self.ends
+        return f"{roles.get(short, other)} {short}".lstrip()
 
 
-_CHANGES: Mapping[Sought, Mapping[str, str]] = {
+class _Change(TypedDict):
+    """The words that depend on the change alone."""
+
+    older: str
+    newer: str
+    change: str
+    commit: str
+    changed: str
+
+
+_CHANGES: Mapping[Sought, _Change] = {
     Sought.REGRESSION: {
-        "older": "good", "newer": "bad", "change": "regression", "changed": "regressed",
+        "older": "good", "newer": "bad", "change": "regression", "commit": "culprit",
+        "changed": "regressed",
     },
     Sought.REPAIR: {
-        "older": "broken", "newer": "fixed", "change": "repair", "changed": "better again",
+        "older": "broken", "newer": "fixed", "change": "repair", "commit": "repair",
+        "changed": "better again",
     },
 }  # fmt: skip
 
@@ -68,7 +93,17 @@ def voice_of(sought: Sought = Sought.REGRESSION, measured: Measured = Measured.K
 def voice_of_request(request: CampaignRequest) -> Voice:
     """How the campaign of a request is told."""
     command = request.kind == CampaignKind.RUN
-    return voice_of(request.sought, Measured.COMMAND if command else Measured.KERNEL)
+    voice = voice_of(request.sought, Measured.COMMAND if command else Measured.KERNEL)
+    if request.kind == CampaignKind.TRY:
+        return voice
+    names = ENDS if request.kind == CampaignKind.CHECK else None
+    return with_ends(voice, (request.older, request.newer), names)
+
+
+def with_ends(voice: Voice, shas: tuple[str, str], names: tuple[str, str] | None = None) -> Voice:
+    """The voice that calls the older and the newer end by `names`, else as it calls them."""
+    named = names or (f"{voice.older} end", f"{voice.newer} end")
+    return replace(voice, ends={sha[:12]: name for sha, name in zip(shas, named, strict=True)})
 
 
 #: A regression between kernels.

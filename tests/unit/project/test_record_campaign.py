@@ -146,7 +146,7 @@ def test_the_answer_to_a_patch_is_written_again(how, tmp_path, monkeypatch):
     }[how]
     question = ab_test.Question(check.request, what)
     tested = ab_test.tested_by(
-        read_input(report.folder), question, name, check.result, check.summary
+        read_input(report.folder), question, name, check.result, check.summary, names=()
     )
     assert tested.judgement.level is Level.REGRESSED
     text = ab_test.answer_mail(

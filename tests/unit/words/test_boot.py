@@ -61,7 +61,7 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
         (
             Boots.DOSE,
             {"window": "pf-on", "events_per_s": 660.8, "nominal_per_s": 1388.0},
-            "pf-on: 661 events/s, less than half of the nominal 1388/s",
+            "pf-on: the workload made 661 events/s, less than half of its nominal 1388/s",
         ),
         (
             Boots.EVENTS_LOST,

@@ -17,12 +17,16 @@ WHY = Finding.of(Judged.EXCLUDED, effect=RATIO)
 NONE = Finding.of(Judged.NO_BOOTS, side="base")
 RATES = {"base_per_s": 1200.4, "new_per_s": 600.0}
 SEEN = {"base": 0.0733, "new": 1.08, "traced_base": 0.08762, "traced_new": 0.06921}
-SOURCES = "0.0733 -> 1.08, by the instrument that names the sources 0.08762 -> 0.06921"
+SOURCES = (
+    "the figure goes from 0.0733 to 1.08, and by the instrument that names the sources from"
+    " 0.0876 to 0.0692"
+)
 VALUES = {"metric": "ipi.res@on", "side": "culprit"}
 HANG = {"parent": 0, "parent_boots": 6, "culprit": 2, "culprit_boots": 8}
 HANGS = "0 of 6 boots of the parent hang, 2 of 8 of the culprit"
 LOOP = "2 times the events make 6 times the interrupts"
-TICKS = "osnoise-off: 1e+03 timer interrupts a second while idle"
+TICKS = "osnoise-off: 1000 timer interrupts a second while idle"
+DOSES = "1200 events a second on the parent, 600 on the culprit"
 SERIES = {
     "boots": 12,
     "luck": Finding.of(Told.SHIFT_RATIO, ratio=1.1049),
@@ -31,66 +35,69 @@ SERIES = {
 }
 
 SAID = [
-    (Told.RATIO, {"ratio": 2.1049}, "new/base = 2.1"),
-    (Told.DIFFERENCE, {"difference": 3.0, "unit": "us"}, "new - base = +3 us"),
-    (Told.DIFFERENCE, {"difference": -0.625, "unit": "1"}, "new - base = -0.625"),
-    (Told.DIFFERENCE, {"difference": 12345.6, "unit": ""}, "new - base = +12346"),
-    (Told.SHIFT_RATIO, {"ratio": 2.0}, "a ratio of 2"),
-    (Told.SHIFT, {"difference": 12345.6, "unit": "us"}, "12346 us"),
+    (Told.RATIO, {"ratio": 2.1049}, "ratio 2.10"),
+    (Told.DIFFERENCE, {"difference": 3.0, "unit": "us"}, "difference +3 us"),
+    (Told.DIFFERENCE, {"difference": -0.625, "unit": "1"}, "difference -0.625"),
+    (Told.DIFFERENCE, {"difference": 12345.6, "unit": ""}, "difference +12346"),
+    (Told.SHIFT_RATIO, {"ratio": 2.0}, "a ratio of 2.00"),
+    (Told.SHIFT, {"difference": 12345.6, "unit": "us"}, "12.3 ms"),
     (Figures.SPREAD, {}, "in the spread of the boots"),
     (Figures.MEAN, {}, "in the mean of the boots, not in their median"),
     (Figures.ONE_CPU, {"number": 3}, "on the watched CPU number 3 beside the others"),
     (Judged.NO_BOOTS, {"side": "new"}, "no boots of new"),
-    (Judged.REGRESSED, {"effect": RATIO, "p": 1 / 924}, "new/base = 2.1, p = 0.0011"),
+    (Judged.REGRESSED, {"effect": RATIO, "p": 1 / 924}, "ratio 2.10, p = 0.0011"),
     (
         Judged.EXCLUDED,
         {"effect": RATIO},
-        "new/base = 2.1; the interval excludes the smallest effect that counts",
+        "ratio 2.10; its 95% interval stays below the smallest change that counts",
     ),
     (
         Judged.INCLUDED,
         {"effect": RATIO},
-        "new/base = 2.1; the interval includes the smallest effect that counts",
+        "ratio 2.10; its 95% interval includes the smallest change that counts",
     ),
     (
         Judged.TOO_FEW,
         {"effect": RATIO, "base": 3, "new": 4, "alpha": 0.01},
-        "new/base = 2.1; 3+4 boots cannot reach p <= 0.01",
+        "ratio 2.10; 3 + 4 boots cannot reach p <= 0.01",
     ),
     (
         Judged.ABOVE_ALPHA,
         {"effect": RATIO, "p": 0.1234, "alpha": 0.01},
-        "new/base = 2.1, but p = 0.12 is above 0.01",
+        "ratio 2.10, but p = 0.12 is above 0.01",
     ),
     (
         Judged.HOLM,
         {"p": 2 / 924, "metrics": 2, "alpha": 0.0015},
-        "p = 0.0022 after Holm over 2 metrics is above 0.0015",
+        "p = 0.0022 after Holm over 2 figures is above 0.0015",
     ),
     (
         Judged.LIMIT_BROKEN,
         {"why": NONE, "limit": 0.5, "base": 0.05, "new": 0.95, "unit": "1"},
-        "no boots of base; breaks the limit of 0.5 (0.05 -> 0.95)",
+        "no boots of base; breaks the limit of 0.500 (0.0500 -> 0.950)",
     ),
     (
         Judged.LIMIT_BROKEN,
         {"why": NONE, "limit": 20.0, "base": 10.0, "new": 42.5, "unit": "us"},
-        "no boots of base; breaks the limit of 20 us (10 -> 42.5)",
+        "no boots of base; breaks the limit of 20 us (10 us -> 42.5 us)",
     ),
     (
         Causes.NO_DIFFERENCE,
         {"metric": "ipi.res@on", "why": NONE},
-        "ipi.res@on does not differ: no boots of base",
+        "the kernels do not differ in ipi.res: no boots of base",
     ),
     (
         Causes.NO_WORKLOAD,
         {"metric": "ipi.res@on"},
-        "ipi.res@on differs, and no workload is involved",
+        "the kernels differ in ipi.res, and no workload is involved",
     ),
     (
         Causes.ITS_WORKLOAD,
         {"metric": "ipi.res@on", "workload": "epoll"},
-        "ipi.res@on differs, and epoll is what the figure is about: there is none without it",
+        (
+            "the kernels differ in ipi.res, a figure of the workload epoll itself:"
+            " there is none without it"
+        ),
     ),
     (Causes.WITHOUT_TOO, {"tool": ""}, "the kernels differ with the workload and without it"),
     (Causes.WITHOUT_TOO, {"tool": "perf"}, "the kernels differ with the tool perf and without it"),
@@ -99,12 +106,12 @@ SAID = [
     (
         Causes.SMALL_SHARE,
         {"tool": "", "figure": "res", "share": 0.1201, "why": NONE},
-        "without the workload res changes by at most 13% of its change beside it: no boots of base",
+        ("the change of res without the workload is at most 13% of that with it: no boots of base"),
     ),
     (
         Causes.SMALL_SHARE,
         {"tool": "perf", "figure": "res", "share": 0.0, "why": NONE},
-        "without the tool perf res changes by at most 1% of its change beside it: no boots of base",
+        ("the change of res without the tool perf is at most 1% of that with it: no boots of base"),
     ),
     (
         Causes.MORE_WITH,
@@ -133,7 +140,7 @@ SAID = [
     (
         Gates.INSTRUMENTS,
         {"cpu": 1, "traced_per_s": 1.05263, "counted_per_s": 5950.2},
-        "CPU 1: the tracer saw 1.053 interrupts a second, /proc/interrupts 5950",
+        "CPU 1: the tracer saw 1.05 interrupts a second, /proc/interrupts 5950",
     ),
     (Gates.NO_SECOND_INSTRUMENT, {}, "no second instrument tells of this figure"),
     (Gates.SOURCES, SEEN, SOURCES),
@@ -146,17 +153,17 @@ SAID = [
     (Gates.RAW_EQUAL, {"first": "r1", "second": "r3"}, "r1 and r3 have the same raw files"),
     (Gates.RAW_FEW, {}, "raw files of fewer than two boots"),
     (Gates.RAW_DIFFERS, {"boots": 8}, "raw files of 8 boots differ"),
-    (Gates.ZERO_OR_ONE, VALUES, "ipi.res@on of the culprit is 0 or 1 in a boot"),
-    (Gates.VALUES_FEW, VALUES, "ipi.res@on of the culprit: fewer than three boots"),
+    (Gates.ZERO_OR_ONE, VALUES, "ipi.res of the culprit: a boot has it or has it not"),
+    (Gates.VALUES_FEW, VALUES, "ipi.res of the culprit: fewer than three boots"),
     (
         Gates.VALUES_EQUAL,
         VALUES | {"value": 2.0, "boots": 4},
-        "ipi.res@on of the culprit is 2 in all 4 boots",
+        "ipi.res of the culprit: 2 in all 4 boots",
     ),
     (
         Gates.VALUES,
         VALUES | {"values": 3, "boots": 4},
-        "ipi.res@on of the culprit: 3 values in 4 boots",
+        "ipi.res of the culprit: 3 different values in 4 boots",
     ),
     (Gates.CPU_VIRTUAL, {}, "the CPU says that it is virtual"),
     (Gates.VENDOR_VIRTUAL, {"vendor": "QEMU"}, "the machine is made by QEMU"),
@@ -164,16 +171,12 @@ SAID = [
     (Gates.SYNTHETIC, {}, "the workload is ours, not somebody's use"),
     (Gates.REAL, {}, "a real machine and a workload that somebody uses"),
     (Gates.NO_DOSE, {}, "no workload with a dose"),
-    (Gates.DOSES, RATES, "1200 and 600 events a second"),
-    (
-        Gates.DOSES_PER_EVENT,
-        RATES,
-        "1200 and 600 events a second; the figure is one for each event",
-    ),
+    (Gates.DOSES, RATES, DOSES),
+    (Gates.DOSES_PER_EVENT, RATES, f"{DOSES}; the figure counts for each event"),
     (
         Gates.DOSES_DIFFER,
         RATES | {"share": 0.1},
-        "1200 and 600 events a second differ by more than 10%: rates do not compare",
+        f"{DOSES}: more than 10% apart, so rates do not compare",
     ),
     (Gates.ONE_RATE, {}, "one event rate only"),
     (Gates.RATES_EQUAL, {}, "the event rates do not differ"),
@@ -255,8 +258,8 @@ SAID = [
         Gates.LUCK,
         SERIES,
         (
-            "two series of 12 boots of the parent differ by less than a ratio of 1.1 in 99 of 100"
-            " draws, the culprit from its parent by 3006 us"
+            "two series of 12 boots of the parent differ by less than a ratio of 1.10 in 99 of "
+            "100 draws, the culprit from its parent by 3.01 ms"
         ),
     ),
     (
@@ -272,14 +275,14 @@ SAID = [
     (
         Gates.GUARDS_BLIND,
         {"guards": ("lockdep", "rcu_stall")},
-        "these kernels cannot tell lockdep, rcu_stall",
+        "these kernels cannot report lockdep, rcu_stall",
     ),
-    (Gates.GUARDS_TELL, {"guards": ("lockdep",)}, "these kernels tell lockdep"),
+    (Gates.GUARDS_TELL, {"guards": ("lockdep",)}, "these kernels can report lockdep"),
     (Gates.NO_VALID_BOOT, {}, "no valid boot"),
     (
         Gates.MACHINE_BLIND,
         {"counters": ("smi", "tainted")},
-        "the kernel does not tell smi, tainted; the rest stood still",
+        "the kernel cannot tell smi, tainted; all else stayed as it was",
     ),
     (
         Gates.MACHINE_STEADY,
@@ -301,7 +304,7 @@ SAID = [
     (
         Reach.RUNS,
         {"functions": 3, "ran": 1, "function": "f", "per_s": 12345.6},
-        "of the 3 functions that the commit changes 1 ran, f 1.235e+04 times a second",
+        "of the 3 functions that the commit changes 1 ran, f 12346 times a second",
     ),
     (
         Reach.AT_BOOT,
@@ -372,11 +375,7 @@ SAID = [
         {"counter": "smi", "before": "12", "after": ""},
         "smi was '12' before the windows and '' after them",
     ),
-    (
-        Health.CLOCK_CHANGED,
-        {"clock": "hpet"},
-        "the clock source changed to hpet in a window",
-    ),
+    (Health.CLOCK_CHANGED, {"clock": "hpet"}, "the clock source changed to hpet in a window"),
 ]
 
 
@@ -394,6 +393,6 @@ def test_every_kind_is_there():
 def test_a_command_runs_and_does_not_boot():
     voice = voice_of(measured=Measured.COMMAND)
     few = Finding.of(Judged.TOO_FEW, effect=RATIO, base=3, new=4, alpha=0.01)
-    assert str(speak(few, voice)) == "new/base = 2.1; 3+4 runs cannot reach p <= 0.01"
+    assert str(speak(few, voice)) == "ratio 2.10; 3 + 4 runs cannot reach p <= 0.01"
     assert str(speak(NONE, voice)) == "no runs of base"
     assert str(speak(Finding.of(Figures.SPREAD), voice)) == "in the spread of the runs"

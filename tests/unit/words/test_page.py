@@ -22,24 +22,24 @@ WORDS = [
         {"metric": "ipi.res_per_s@clock-on", "unit": "us", "log": True, "sides": (SIDE, SIDE)},
         (
             "One dot a boot of ipi.res_per_s@clock-on, in us on a logarithmic axis."
-            " parent: 1 boot, median 8.55 us, from 3.3 to 13.1 us;"
-            " parent: 1 boot, median 8.55 us, from 3.3 to 13.1 us"
+            " parent: 1 boot, median 8.55 us, from 3.30 to 13.1 us;"
+            " parent: 1 boot, median 8.55 us, from 3.30 to 13.1 us"
         ),
     ),
-    (Pictured.SIDE, SIDE.data, "parent: 1 boot, median 8.55 us, from 3.3 to 13.1 us"),
+    (Pictured.SIDE, SIDE.data, "parent: 1 boot, median 8.55 us, from 3.30 to 13.1 us"),
     (
         Pictured.HISTORY,
         RANGE | {"revisions": 5},
         (
             "ipi.res_per_s@clock-on of 41 boots of 5 revisions by their place in the range, from"
-            " 3.3 to 82.6 us"
+            " 3.30 to 82.6 us"
         ),
     ),
     (
         Pictured.ORDER,
         RANGE,
         (
-            "ipi.res_per_s@clock-on of 41 boots in the order in which they were made, from 3.3 to"
+            "ipi.res_per_s@clock-on of 41 boots in the order in which they were made, from 3.30 to"
             " 82.6 us"
         ),
     ),

@@ -34,20 +34,20 @@ WORDS = [
     (Untestable.REVISION, REVISION.data, "0123456789ab does not boot"),
     (Costs.WORK, SPENT.data, "12 builds, 30 boots"),
     (Endings.NOT_OVER, {}, "the search is not over"),
-    (Endings.EQUAL, {}, "good and bad are the same kernel, bit for bit"),
+    (Endings.EQUAL, {}, "the good and the bad end are the same kernel, bit for bit"),
     (Endings.OLDER_UNTESTABLE, REVISION.data, "the good end 0123456789ab does not boot"),
     (Endings.NEWER_UNTESTABLE, REVISION.data, "the bad end 0123456789ab does not boot"),
     (
         Endings.MEASUREMENT,
         {"why": REVISION},
-        "0123456789ab does not boot, the measurement does not work",
+        "0123456789ab does not boot: the measurement does not work",
     ),
     (
         Endings.ALIKE,
         LOOK,
-        "10+10 boots of the ends do not differ enough (p = 0.012, at most 0.0035 is asked)",
+        ("10 + 10 boots of the ends do not differ enough (p = 0.012, at most 0.0035 is asked)"),
     ),
-    (Endings.STILL, {"boots": 10}, "10+10 boots of the ends all gave the same figure"),
+    (Endings.STILL, {"boots": 10}, "10 + 10 boots of the ends all gave the same figure"),
     (Endings.SWAPPED, {}, "the bad end is better than the good end; are the ends swapped?"),
     (
         Endings.CALIBRATION_BUDGET,
@@ -58,8 +58,8 @@ WORDS = [
         Endings.ALIKE_BUDGET,
         LOOK | {"spent": SPENT},
         (
-            "10+10 boots of the ends look alike (p = 0.012, at most 0.0035 is asked),"
-            " and the budget ended during the calibration: 12 builds, 30 boots"
+            "10 + 10 boots of the ends look alike (p = 0.012, at most 0.0035 is asked), and the "
+            "budget ended during the calibration: 12 builds, 30 boots"
         ),
     ),
     (
@@ -81,76 +81,90 @@ WORDS = [
         ),
     ),
     (Endings.CONTRADICTION, {}, "no single commit agrees with the kernels that are equal"),
-    (Endings.NO_CHANGE, NONE.data, "no regression has a probability of 0.951 after 30 boots"),
+    (
+        Endings.NO_CHANGE,
+        NONE.data,
+        "there is no regression, with probability 0.951, after 30 boots",
+    ),
     (
         Endings.BUILDS_DIFFER,
         {"why": NONE},
         (
-            "no regression has a probability of 0.951 after 30 boots:"
-            " builds differ as much as the ends do, whatever the code"
+            "there is no regression, with probability 0.951, after 30 boots: builds differ as "
+            "much as the ends do, whatever the code"
         ),
     ),
     (
         Endings.TWO_CULPRITS,
         {"probability": 0.98, "sha": SHA},
-        "two culprits with a probability of 0.980: 0123456789ab lies between good and bad",
+        ("there are two culprits, with probability 0.980: 0123456789ab lies between good and bad"),
     ),
     (Endings.INSEPARABLE, {}, "no test that is possible tells the remaining candidates apart"),
-    (Endings.CULPRIT, CULPRIT.data, "0123456789ab with probability 0.970 after 30 boots"),
+    (
+        Endings.CULPRIT,
+        CULPRIT.data,
+        "the culprit is 0123456789ab, with probability 0.970, after 30 boots",
+    ),
     (
         Endings.MERGE,
         {"why": CULPRIT, "parents": 2},
         (
-            "0123456789ab with probability 0.970 after 30 boots;"
-            " a merge, and none of its 2 parents is bad"
+            "the culprit is 0123456789ab, with probability 0.970, after 30 boots; it is a merge, "
+            "and none of its 2 parents is bad"
         ),
     ),
     (
         Endings.LIKELY_CULPRIT,
         CULPRIT.data | {"none": 0.0123},
         (
-            "0123456789ab with probability 0.970, and no regression with 0.012, after 30 boots;"
-            " the proof has to make sure"
+            "the culprit is 0123456789ab, with probability 0.970, or there is no regression, with"
+            " 0.012, after 30 boots; the proof has to make sure"
         ),
     ),
     (
         Endings.CULPRIT_SET,
         {"commits": 2, "probability": 0.97, "untestable": (REVISION,)},
-        "one of 2 commits with probability 0.970: 0123456789ab does not boot",
+        (
+            "the culprit is one of 2 commits, with probability 0.970; which one cannot be told, "
+            "as 0123456789ab does not boot"
+        ),
     ),
     (
         Endings.ORPHAN,
         {"sha": SHA, "probability": 0.97},
-        "one commit with probability 0.970: 0123456789ab has no parent to compare it with",
+        (
+            "the culprit is 0123456789ab, with probability 0.970, and has no parent to compare it"
+            " with"
+        ),
     ),
-    (Checks.PARENT, {"parent": "0123456789ab"}, "culprit vs parent 0123456789ab"),
-    (Checks.NAMED, {"check": CheckName.REVERT}, "revert on tip"),
+    (Checks.PARENT, {"parent": "0123456789ab"}, "culprit against its parent 0123456789ab"),
+    (Checks.NAMED, {"check": CheckName.REVERT}, "revert on the bad end"),
     (Checks.OPEN, {}, "more boots are due"),
     (Checks.NO_LAYOUT, {"sha": SHA}, "0123456789ab does not build or run with another layout"),
-    (Checks.NO_REVERT, {}, "the revert does not apply to the tip"),
-    (Checks.COMPARED, PAIR, "6+6 boots, new/base = 2"),
+    (Checks.NO_REVERT, {}, "the revert does not apply to the bad end"),
+    (Checks.COMPARED, PAIR, "6 + 6 boots, ratio 2.00"),
     (
         Checks.EXPLAINS,
         PAIR | {"share": 0.954},
-        "6+6 boots, new/base = 2; explains 95% of the shift between good and bad",
+        "6 + 6 boots, ratio 2.00; that is 95% of the change between the ends",
     ),
     (
         Checks.EXPLAINS_PART,
         PAIR | {"share": 0.4},
         (
-            "6+6 boots, new/base = 2; explains 40% of the shift between good and bad,"
-            " so there may be a second culprit"
+            "6 + 6 boots, ratio 2.00; that is 40% of the change between the ends, so there may be"
+            " a second culprit"
         ),
     ),
     (
         Checks.TAKES_BACK,
         PAIR | {"share": 1.02},
-        "6+6 boots, new/base = 2; takes back 102% of the shift between good and bad",
+        ("6 + 6 boots, ratio 2.00; the revert takes back 102% of the change between the ends"),
     ),
     (
         Checks.LUCK,
         {"effect": RATIO},
-        "new/base = 2; as many boots of good and bad would often differ as little",
+        "ratio 2.00; as many boots of the ends would often differ as little",
     ),
 ]
 
@@ -169,10 +183,16 @@ def test_of_many_untestable_commits_three_are_named():
     untestable = (REVISION,) * 5
     found = Finding.of(Endings.CULPRIT_SET, commits=9, probability=1.0, untestable=untestable)
     named = ", ".join(["0123456789ab does not boot"] * 3)
-    assert str(speak(found)) == f"one of 9 commits with probability 1.000: {named} and 2 more"
+    assert str(speak(found)) == (
+        "the culprit is one of 9 commits, with probability >0.999; which one cannot be told, as"
+        f" {named} and 2 more"
+    )
 
 
 def test_runs_of_a_command_are_told_without_builds():
     voice = voice_of(Sought.REPAIR, Measured.COMMAND)
     assert str(speak(BUDGET, voice)) == "the budget ended during the search: 30 runs"
-    assert str(speak(Finding.of(Endings.EQUAL), voice)) == "broken and fixed have the same files"
+    assert (
+        str(speak(Finding.of(Endings.EQUAL), voice))
+        == "the broken and the fixed end have the same files"
+    )

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The story of a campaign in words: kernels by their roles, figures by their names and units."""
+
+from dataclasses import replace
+
+import pytest
+
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Sought
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Boots, Part
+from rtbisect.model.kinds.pipeline import Ends, Searches, Work
+from rtbisect.model.lab import RunStatus
+from rtbisect.search.spec import BootPurpose
+from rtbisect.words.speak import speak
+from rtbisect.words.voice import voice_of_request
+
+pytestmark = pytest.mark.words
+
+OLDER, NEWER, PARENT, CULPRIT, REVERT = (letter * 40 for letter in "abcde")
+REQUEST = CampaignRequest(
+    kind=CampaignKind.BISECT, site="", tree="t", older=OLDER, newer=NEWER, suite=None, seed=1
+)
+SEARCHING = voice_of_request(REQUEST)
+PROVEN = replace(SEARCHING, proven={CULPRIT[:12]: "culprit", PARENT[:12]: "parent"})
+PANIC = Finding.of(Boots.PANIC, part=Part.BOOT, symptom="VFS")
+
+
+def told(voice, kind, **data):
+    return str(speak(Finding.of(kind, **data), voice))
+
+
+def figure(voice, purpose, revision, **more):
+    data = {"variant": "", "metric": "rcu.p50_us@rcu-off", "value": 6120.4, "unit": "us"} | more
+    return told(voice, Work.FIGURE, purpose=purpose, revision=revision, **data)
+
+
+@pytest.mark.parametrize(
+    ("purpose", "revision", "said"),
+    [
+        (BootPurpose.CALIBRATE, OLDER, "calibration, good end aaaaaaaaaaaa"),
+        (BootPurpose.CONTROL, NEWER, "control, bad end bbbbbbbbbbbb"),
+        (BootPurpose.SEARCH, CULPRIT, "search, dddddddddddd"),
+        (BootPurpose.VERIFY, CULPRIT, "proof, culprit dddddddddddd"),
+        (BootPurpose.VERIFY, PARENT, "proof, parent cccccccccccc"),
+        (BootPurpose.LAYOUT, CULPRIT, "other layout, dddddddddddd"),
+        (BootPurpose.CAUSE, CULPRIT, "cause, culprit dddddddddddd"),
+        (BootPurpose.REVERT, NEWER, "proof, bad end bbbbbbbbbbbb"),
+        (BootPurpose.REVERT, REVERT, "proof, revert eeeeeeeeeeee"),
+        (BootPurpose.TRY, REVERT, "eeeeeeeeeeee"),
+        ("of a newer program", OLDER, "of a newer program, good end aaaaaaaaaaaa"),
+    ],
+)
+def test_a_kernel_has_the_role_that_it_is_booted_in(purpose, revision, said):
+    assert figure(PROVEN, purpose, revision) == f"{said}: synchronize_rcu() 6.12 ms"
+
+
+def test_what_is_not_proved_yet_has_no_role():
+    assert figure(SEARCHING, BootPurpose.VERIFY, CULPRIT).startswith("proof, dddddddddddd: ")
+
+
+def test_the_ends_of_a_comparison_are_called_as_its_options():
+    voice = voice_of_request(replace(REQUEST, kind=CampaignKind.CHECK))
+    data = {"side": "base", "revision": OLDER, "figures": ()}
+    assert told(voice, Work.FIGURES, **data) == "base aaaaaaaaaaaa: "
+
+
+def test_a_boot_has_a_figure_of_boots_or_has_it_not():
+    stall = {"metric": "stall.frozen_periods@stall", "unit": "1"}
+    seen, unseen = (
+        figure(SEARCHING, BootPurpose.SEARCH, PARENT, value=value, **stall) for value in (1.0, 0.0)
+    )
+    assert seen == "search, cccccccccccc: the timer stopped"
+    assert unseen == "search, cccccccccccc: the timer did not stop"
+    of = {"suite": "stall", "name": "rcu_stall", "value": 0.0, "unit": "1"}
+    assert told(SEARCHING, Work.FIGURE_OF, **of) == "no RCU stall"
+    assert told(SEARCHING, Work.FIGURE_OF, **of | {"value": 2.0}) == "RCU stalls 2"
+
+
+def test_a_figure_of_a_site_has_its_own_name_and_steers_no_format():
+    of = {"suite": "ours", "name": "{voice.run}", "value": 0.5, "unit": "{x"}
+    assert told(SEARCHING, Work.FIGURE_OF, **of) == "ours.{voice.run} 0.500 {x"
+
+
+@pytest.mark.parametrize(
+    ("status", "why", "said"),
+    [
+        (RunStatus.BOOT_FAILED, PANIC, "failed: panic or oops at boot: VFS"),
+        (RunStatus.INVALID, PANIC, "is no evidence: panic or oops at boot: VFS"),
+        (RunStatus.HUNG, None, "hung"),
+        ("gone", None, "gone"),
+    ],
+)
+def test_how_a_boot_ended(status, why, said):
+    data = {"number": "23", "revision": CULPRIT, "status": status, "why": why}
+    ended = told(PROVEN, Work.BOOT_ENDED, purpose=BootPurpose.SEARCH, **data)
+    assert ended == f"boot 23 of dddddddddddd (search) {said}"
+    assert told(PROVEN, Work.BOOT_ENDED, purpose=BootPurpose.TIP, **data | {"revision": NEWER}) == (
+        f"boot 23 of bad end bbbbbbbbbbbb {said}"
+    )
+
+
+def test_the_ends_are_named_where_a_search_begins():
+    data = {"commits": 64, "older": OLDER, "newer": NEWER}
+    repair = voice_of_request(replace(REQUEST, sought=Sought.REPAIR))
+    assert told(repair, Ends.RANGE, **data) == (
+        "64 candidates: the commits after the broken end aaaaaaaaaaaa, up to the fixed end"
+        " bbbbbbbbbbbb"
+    )
+    assert told(repair, Work.BUILDING, revision=NEWER, variant="") == (
+        "building fixed end bbbbbbbbbbbb"
+    )
+
+
+@pytest.mark.parametrize(
+    ("level", "said"),
+    [(Level.REGRESSED, "regressed"), (Level.PASS, "no change that counts"), ("open", "open")],
+)
+def test_a_look_at_the_ends(level, said):
+    assert told(SEARCHING, Ends.LOOK, boots=6, level=level) == f"6 + 6 boots of the ends: {said}"
+
+
+def test_a_forecast_is_no_certainty():
+    data = {"boots": 6, "p": 0.0011, "figure": None, "builds": 5.0, "expected": 7.0, "wall_s": 900}
+    forecast = told(SEARCHING, Searches.FORECAST, **data, chance=1.0, least=12, most=18)
+    assert forecast == (
+        "6 + 6 boots of the ends show the change (p = 0.0011); the search is expected to take"
+        " 5 builds, 7 boots, 15 min, and to name a commit within the budget with probability"
+        " >0.999; the proof takes 12 to 18 boots, or more"
+    )
