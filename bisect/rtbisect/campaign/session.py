@@ -96,7 +96,7 @@ def _site_ready(
     site = (sites or SiteFiles()).of_campaign(request)
     if site is not None:
         assemble.preflight(state, site)
-        progress.say("LAVA validates the job; waits while another campaign measures here")
+        progress.say("LAVA validates the job; that waits while another campaign measures")
         assemble.validate_job(state, site, request)
     return site
 
@@ -113,7 +113,7 @@ def _run(
     try:
         setup, parts = assemble.assemble(store.state, site, request, journal, progress)
         keep_setup(setup, journal)
-        progress.say(f"campaign {identity}: {request.kind} of {setup.tree}")
+        progress.say(f"campaign {identity}: {request.kind} of the tree {setup.tree}")
         result, report = run_pipeline(setup, parts)
     except MisaskedError as error:
         # Resumed it would say the same: the campaign is over.

@@ -19,7 +19,7 @@ from rtbisect.process import plugins
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from rtbisect.store.campaigns import CampaignStore
+    from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
 
 #: Campaigns that are listed unless all are asked for, and those that are not done.
@@ -27,12 +27,21 @@ NEWEST = 50
 
 
 @click.command(epilog="Example: rtbisect status --json")
+@click.argument("campaign", required=False)
 @click.option("--all", "everything", is_flag=True, help="All of them; by default the newest 50.")
 @answers
-def status(output: Output, everything: bool) -> int:
-    """List campaigns with their state and costs: the newest, and those that are not done."""
+def status(output: Output, campaign: str | None, everything: bool) -> int:
+    """List campaigns with their state and costs: the newest, and those that are not done.
+
+    Of one CAMPAIGN all of its answer is shown.
+    """
     store = output.store
     active, names = store.active(), store.names()
+    if campaign is not None:
+        record = store.get(campaign)
+        row, _line = _row(store, campaign, running=campaign == active)
+        output.answer({"campaigns": [row], "older": 0}, _whole(output, record))
+        return 0
     listed = names if everything else _newest_and_unfinished(names, store.unfinished())
     campaigns = [_row(store, name, running=name == active) for name in listed]
     lines = [line for _row, line in campaigns] or ["no campaigns yet; `rtbisect demo` makes one"]
@@ -41,6 +50,13 @@ def status(output: Output, everything: bool) -> int:
     data = {"campaigns": [row for row, _line in campaigns], "older": older}
     output.answer(data, "\n".join(lines))
     return 0
+
+
+def _whole(output: Output, record: CampaignRecord) -> str:
+    """The answer of a campaign as it was shown when it ended."""
+    if record.kind == CampaignKind.CHECK:
+        return check.text_of_check(output, record)
+    return result.whole_answer(output, record)[1]
 
 
 def _newest_and_unfinished(names: Sequence[str], unfinished: Collection[str]) -> list[str]:
@@ -58,7 +74,7 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
         if record.state is CampaignState.RUNNING and not running:
             record = replace(record, state=CampaignState.PAUSED)
         row = result.answer_of(store, record)
-        line = result.text_of(record, store.summary(record))
+        line = result.listed(record, store.summary(record))
     except InternalError as error:
         nothing = result.empty_answer(name)
         extra = {"state": "unreadable", "created": "", "note": str(error)}

@@ -19,15 +19,19 @@ from rtbisect.cli.options import (
     suite_option,
 )
 from rtbisect.cli.output import Output, PlainProgress
-from rtbisect.cli.result import answer_of, exit_of, headline
+from rtbisect.cli.result import answer_of, exit_of, headline, listed
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Judgement, Level, Outcome
 from rtbisect.model.command import Extra
 from rtbisect.model.result import ENDS, KernelRole
-from rtbisect.report.averages import centre_of, spread
+from rtbisect.report.averages import boots_with, centre_of, spread
+from rtbisect.report.opening import scaled
 from rtbisect.report.text import Column, table
 from rtbisect.words.documents import found
+from rtbisect.words.metrics import name_of
+from rtbisect.words.numbers import readable
 from rtbisect.words.speak import speak
+from rtbisect.words.voice import voice_of_request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,12 +83,18 @@ def conclude(output: Output, record: CampaignRecord) -> int:
         "judgements": [_judgement(each) for each in result.judgements] if result else [],
         "figures": [_figure(pair) for pair in pairs],
     }
-    text = record.id
-    if result:
-        reasons = (f"  {speak(reason)}" for reason in result.reasons)
-        text = "\n".join([headline(record, result), *reasons, *_table(pairs)])
-    output.answer(data, text)
+    output.answer(data, text_of_check(output, record))
     return exit_of_check(result)
+
+
+def text_of_check(output: Output, record: CampaignRecord) -> str:
+    """The answer of a comparison for a person."""
+    result = record.result
+    if result is None:
+        return listed(record, output.store.summary(record))
+    voice = voice_of_request(record.request)
+    reasons = (f"  {speak(reason, voice)}" for reason in result.reasons)
+    return "\n".join([headline(record, result), *reasons, *_table(_pairs(result))])
 
 
 def exit_of_check(result: Result | None) -> int:
@@ -132,18 +142,24 @@ def _diff(before: float, after: float) -> str:
 
 def _table(pairs: list[_Pair]) -> tuple[str, ...]:
     """Before, after and difference of every figure, judged or not; medians (means of shares and
-    counts) with the range.
+    counts) with the range, and how many boots have what a boot has or has not.
     """
     if not pairs:
         return ()
-    columns = [Column("figure"), Column("unit")]
+    columns = [Column("figure"), Column("window")]
     columns += [Column(title, right=True) for title in (*ENDS, "diff")]
     rows = []
     for pair in pairs:
         base, tip = pair
         before, after = _middle(base), _middle(tip)
-        sides = (spread(row.sample, mean=row.mean) for row in pair)
-        rows.append([str(base.metric), base.unit, *sides, _diff(before, after)])
+        unit, factor = readable(base.unit, before, after)
+        sides = (
+            boots_with(row.metric, row.sample)
+            or spread(scaled(row.sample, factor), unit, mean=row.mean)
+            for row in pair
+        )
+        name = name_of(str(base.metric))
+        rows.append([name, base.metric.window, *sides, _diff(before, after)])
     return table(columns, rows, WIDTH)
 
 
@@ -225,5 +241,5 @@ def conclude_try(output: Output, record: CampaignRecord) -> int:
     )
     reason = str(speak(result.reasons[0])) if result and result.reasons else ""
     data = answer_of(output.store, record) | {"verdict": verdict, "reason": reason}
-    output.answer(data, f"{data['bad'][:12]}: {verdict}: {reason}")
+    output.answer(data, f"{record.request.newer[:12]}: {verdict}: {reason}")
     return code

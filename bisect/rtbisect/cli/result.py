@@ -10,17 +10,20 @@ from rtbisect.campaign import trees
 from rtbisect.campaign.session import level_of
 from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Outcome
+from rtbisect.model.kinds.pipeline import Proofs
+from rtbisect.model.kinds.search import Endings
 from rtbisect.report.input_file import read_input
-from rtbisect.report.letter import opening_of
-from rtbisect.report.text import wrap
+from rtbisect.report.letter import costs, opening_of
+from rtbisect.report.text import many, wrap
 from rtbisect.report.wording import said
 from rtbisect.words.documents import found, spoken
-from rtbisect.words.numbers import duration
+from rtbisect.words.metrics import name_of
+from rtbisect.words.numbers import duration, probability
 from rtbisect.words.speak import speak
 from rtbisect.words.voice import voice_of_request
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rtbisect.cli.output import Output
     from rtbisect.model.code import CommitHead
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Of many commits so many are shown.
 MOST = 8
+#: What the first sentences of a mail say of a culprit.
+_OPENED = {Endings.CULPRIT.value, Proofs.PROBABILITY.value, Proofs.REPAIRS.value}
 
 
 def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
@@ -91,29 +96,53 @@ def text_of(
     opening: str = "",
 ) -> str:
     """The answer for a person. `heads` are the commits of it, where they are to be described, and
-    `opening` are the first sentences of its mail: who lists many campaigns reads neither.
+    `opening` are the first sentences of its mail.
     """
     result = record.result
     if result is None:
-        costs = f"{summary.builds} builds, {summary.boots} boots, {duration(summary.wall_s)}"
-        return f"{record.id}: {record.state}, {costs} {record.note}".rstrip()
+        return listed(record, summary)
     lines = [headline(record, result), *_head_lines(heads)]
+    reasons = result.reasons
     if opening:
         lines.append(wrap(opening, first="  ", rest="  "))
+        reasons = tuple(reason for reason in reasons if reason.kind not in _OPENED)
     voice = voice_of_request(record.request)
-    lines += [f"  {speak(reason, voice)}" for reason in result.reasons]
+    lines += [f"  {speak(reason, voice)}" for reason in reasons]
     for check in result.verifications:
-        note = f" {speak(check.note, voice)}" if check.note else ""
+        note = f": {speak(check.note, voice)}" if check.note else ""
         lines.append(f"  {speak(check.name, voice)}: {check.status}{note}")
-    costs = f"{summary.skipped} skipped, {duration(summary.wall_s)}"
-    if record.kind == CampaignKind.RUN:
-        lines.append(f"  {summary.boots} runs, {costs}")
-    else:
-        lines.append(f"  {summary.builds} builds, {summary.boots} boots, {costs}")
+    return "\n".join([*lines, *_rest(record, summary)])
+
+
+def listed(record: CampaignRecord, summary: Summary) -> str:
+    """A campaign among many, of which nobody reads more than what was found, or why nothing was:
+    neither its tree nor its mail is asked.
+    """
+    result = record.result
+    if result is None:
+        note = f"; {record.note}" if record.note else ""
+        return f"{record.id}: {record.state}; {_costs(record, summary)}{note}"
+    lines = [headline(record, result)]
+    if not result.candidates:
+        voice = voice_of_request(record.request)
+        lines += [f"  {speak(reason, voice)}" for reason in result.reasons[:1]]
+    return "\n".join([*lines, *_rest(record, summary)])
+
+
+def _rest(record: CampaignRecord, summary: Summary) -> Iterator[str]:
+    """What it took, and where its files lie."""
+    yield f"  {_costs(record, summary)}"
     if record.report:
         left = "bisect log" if record.kind == CampaignKind.RUN else "draft"
-        lines.append(f"  {left}: {record.report.path}")
-    return "\n".join(lines)
+        yield f"  {left}: {record.report.path}"
+
+
+def _costs(record: CampaignRecord, summary: Summary) -> str:
+    if record.kind == CampaignKind.RUN:
+        return (
+            f"{many(summary.boots, 'run')}, {summary.skipped} skipped, {duration(summary.wall_s)}"
+        )
+    return str(speak(costs(summary)))
 
 
 def opening(record: CampaignRecord) -> str:
@@ -131,13 +160,15 @@ def headline(record: CampaignRecord, result: Result) -> str:
     """One line: what was found."""
     if record.kind in (CampaignKind.CHECK, CampaignKind.TRY):
         # They compare and do not search: there is a level, and no commit to name.
-        return f"{record.id}: {level_of(result)}"
+        figure = f" ({name_of(str(result.metric))})" if result.metric else ""
+        return f"{record.id}: {level_of(result)}{figure}"
     words = f"{record.id}: {result.outcome}"
     if result.culprit:
         words += f" {result.culprit}"
     if result.outcome is Outcome.CULPRIT_SET:
         words += " " + " ".join(sha[:12] for sha, _ in result.candidates[:MOST])
-    details = [f"confidence {result.confidence:.3f}"] if result.confidence else []
+    details = [name_of(str(result.metric))] if result.metric else []
+    details += [f"confidence {probability(result.confidence)}"] if result.confidence else []
     # Of any command there is no cause to tell.
     details += [] if record.kind == CampaignKind.RUN else [f"cause {result.cause}"]
     return f"{words} ({', '.join(details)})" if details else words

@@ -71,7 +71,7 @@ def demo(
     """Make a kernel history with a drawn culprit, find it, prove it, draft the mail.
 
     The truth lies in one file that only the comparison at the end opens. Exit code 0: the
-    answer is the truth; 1: it is not; 4: there is no answer.
+    answer is right; 1: it is not; 4: there is no answer.
     """
     return walk(output, plan(seed, commits, kind, hard=hard), source, lab)
 
@@ -137,7 +137,7 @@ def conclude(output: Output, record: CampaignRecord) -> int:
         "kind": truth.kind,
         "correct": correct,
     }
-    verdict = "the answer is the truth" if correct else f"the truth is {truth.culprit or 'nothing'}"
+    verdict = "the answer is right" if correct else f"the truth is {truth.culprit or 'nothing'}"
     text = f"{story}\n  seed {request.seed}, {truth.kind}: {verdict}"
     output.answer(data, text)
     if correct:

@@ -66,15 +66,24 @@ def test_json_has_the_documented_keys(cli):
 def test_a_check_has_a_row_for_each_figure(cli):
     filled(cli)
     done = cli.run("resume", "check-2")
-    rows = [line.split() for line in done.out.splitlines() if "events_per_ms" in line]
-    assert [(row[0].split("@")[0], row[-1]) for row in rows] == [
-        ("epoll.events_per_ms_1", "-20%"),
-        ("epoll.events_per_ms_8", "-"),
+    rows = [" ".join(line.split()) for line in done.out.splitlines() if "throughput" in line]
+    assert rows == [
+        "epoll.events_per_ms_1 epoll-throughput 30 [20..60]/ms 24 [21..40]/ms -20%",
+        "epoll events epoll-throughput 0 [0..0]/ms 2 [2..2]/ms -",
+        "epoll.frozen epoll-throughput 0 [0..0]/ms 0.333 [0..1.00]/ms -",
     ]
-    assert "0 [0..0] 0.333 [0..1.00]" in " ".join(done.out.split())
-    assert "30 [20..60] 24 [21..40] -20%" in " ".join(done.out.split())
     found = cli.run("resume", "check-2", "--json").data["figures"]
     assert [found[0][name] for name in ("base", "tip", "n")] == [[30, 20, 60], [24, 21, 40], [3, 3]]
+
+
+def test_status_of_one_campaign_shows_all_of_its_answer(cli):
+    filled(cli)
+    for name in ("bisect-1", "check-2"):
+        assert cli.run("status", name).out == cli.run("resume", name).out
+        found = cli.run("status", name, "--json").data
+        assert [row["campaign"] for row in found["campaigns"]] == [name]
+    assert cli.run("status", "try-3").out.startswith("try-3: regressed")
+    assert "nosuch" in cli.refused(2, "status", "nosuch")
 
 
 def test_status_needs_no_site(cli):

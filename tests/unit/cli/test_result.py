@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The answer of a campaign on a screen."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from helpers.findings import said as as_said
+from helpers.findings import words
 from helpers.report_cases import rcu
-from rtbisect.cli.result import opening, text_of
-from rtbisect.model.campaign import CampaignKind, CampaignRequest
+from rtbisect.cli.result import headline, listed, opening, text_of
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, CampaignState, Outcome
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.search import Endings
 from rtbisect.report.input_file import INPUT, input_json
 from rtbisect.report.letter import opening_of
+from rtbisect.report.mail_values import cost
 from rtbisect.report.wording import said
 
 
@@ -50,5 +56,38 @@ def test_an_answer_is_shown_without_its_mail(record, kept):
 
 def test_a_list_of_campaigns_reads_no_mail(record):
     """There may be thousands of them."""
-    text = text_of(record, rcu().summary)
-    assert said(rcu(), opening_of(rcu())[0], 600) not in " ".join(text.split())
+    first, *rest = listed(record, rcu().summary).splitlines()
+    assert first == headline(record, record.result)
+    assert rest == [f"  {cost(rcu().summary)}", f"  draft: {record.report.path}"]
+
+
+def test_a_list_says_why_there_is_no_answer(record):
+    reasons = as_said("it is so"), as_said("and so")
+    record.result = replace(
+        record.result, outcome=Outcome.INCONCLUSIVE, candidates=(), reasons=reasons
+    )
+    text = listed(record, rcu().summary)
+    assert words(reasons[0]) in text
+    assert words(reasons[1]) not in text
+
+
+def test_a_campaign_that_is_not_done_has_its_state_and_its_costs(record):
+    record.result, record.state, record.note = None, CampaignState.PAUSED, "the disk is full"
+    text = f"{record.id}: paused; {cost(rcu().summary)}; the disk is full"
+    assert listed(record, rcu().summary) == text_of(record, rcu().summary) == text
+
+
+def test_an_answer_names_its_figure_and_is_no_certainty(record):
+    first = headline(record, replace(record.result, confidence=0.99999))
+    assert "(synchronize_rcu(), confidence >0.999, " in first
+    record.kind = CampaignKind.CHECK
+    assert headline(record, record.result).endswith("(synchronize_rcu())")
+
+
+def test_what_the_mail_opens_with_is_not_said_again(record):
+    culprit = Finding.of(Endings.CULPRIT, sha="c" * 40, probability=0.99, boots=20)
+    record.result = replace(record.result, reasons=(culprit, as_said("it is so")))
+    text = text_of(record, rcu().summary, (), "The first sentence.")
+    assert words(culprit) not in text
+    assert words(as_said("it is so")) in text
+    assert words(culprit) in text_of(record, rcu().summary)
