@@ -26,9 +26,10 @@ from rtbisect.report.page_pictures import (
     finite,
     ticks_of,
 )
-from rtbisect.report.page_text import figure_name, floor_of, told, unit_word
+from rtbisect.report.page_text import axis_label, figure_name, floor_of, told
 from rtbisect.report.text import number, short, unit_text
 from rtbisect.report.wording import words_of
+from rtbisect.words.metrics import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -192,8 +193,7 @@ class _Plot:
             y = self._up(tick)
             grid.append(Line(_BESIDE, y, 100, y, "grid"))
             marks.append(Label(_BESIDE - 2, y + 4, number(tick), "end"))
-        scale = ", logarithmic" if self._axis.log else ""
-        marks.append(Label(0, _HEIGHT - 4, f"{unit_word(self._unit)}{scale}"))
+        marks.append(Label(0, _HEIGHT - 4, self._label()))
         return Picture(
             name=name,
             description=told(self._report, found),
@@ -203,6 +203,15 @@ class _Plot:
             lines=tuple(lines),
             labels=(*marks, *labels),
         )
+
+    def _label(self) -> str:
+        key = self._report.result.metric
+        if key is None:
+            return ""
+        name = name_of(str(key))
+        if of_boots(key):
+            return axis_label(f"{name}, share of boots", "")
+        return axis_label(name, self._unit, log=self._axis.log)
 
     def _up(self, value: float) -> float:
         height = _HEIGHT - _ABOVE - _BELOW

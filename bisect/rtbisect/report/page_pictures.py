@@ -19,6 +19,7 @@ from rtbisect.report.averages import (
     boots_with,
     centre,
     has_share,
+    judged_name,
     judged_unit,
     limit_of,
     middle_word,
@@ -26,7 +27,7 @@ from rtbisect.report.averages import (
 )
 from rtbisect.report.headline_figure import headline
 from rtbisect.report.page_axis import Axis, axis_of
-from rtbisect.report.page_text import figure_name, floor_of, told, unit_word
+from rtbisect.report.page_text import axis_label, figure_name, floor_of, told
 from rtbisect.report.text import many, number, unit_text
 
 if TYPE_CHECKING:
@@ -156,10 +157,10 @@ def boots_picture(report: ReportInput, rows: Sequence[SideRow]) -> Picture | Non
     for tick in ticks_of(axis, judged.key):
         at = _across(axis.place(tick))
         grid.append(Line(at, 0, at, bottom, "grid"))
-        labels.append(Label(at, bottom + 15, number(tick), anchor(at)))
+        labels.append(Label(at, bottom + 15, _tick(judged.key, tick), anchor(at)))
     name = figure_name(report, judged.key, judged.figure)
-    scale = ", logarithmic" if axis.log else ""
-    labels.append(Label(50, bottom + 34, f"{unit_word(unit)}{scale}", "middle"))
+    label = axis_label(judged_name(report, judged), unit, log=axis.log)
+    labels.append(Label(50, bottom + 34, label, "middle"))
     return Picture(
         name="boots",
         description=_told_sides(report, judged, rows, name, log=axis.log),
@@ -188,7 +189,7 @@ def _told_sides(
         )
         for row in rows
     )
-    found = Finding.of(Pictured.BOOTS, metric=name, unit=unit_word(unit), log=log, sides=sides)
+    found = Finding.of(Pictured.BOOTS, metric=name, unit=unit_text(unit), log=log, sides=sides)
     return told(report, found)
 
 
@@ -208,6 +209,11 @@ def ticks_of(axis: Axis, key: MetricKey | None) -> tuple[float, ...]:
     """Of a figure of boots nothing and all; there is nothing between for a boot."""
     ticks = axis.ticks()
     return tuple(each for each in ticks if each in (0.0, 1.0)) if key and of_boots(key) else ticks
+
+
+def _tick(key: MetricKey, tick: float) -> str:
+    """A value of an axis; a boot has a figure of boots or has it not."""
+    return ("yes" if tick else "no") if of_boots(key) else number(tick)
 
 
 def finite(values: Sequence[float]) -> list[float]:

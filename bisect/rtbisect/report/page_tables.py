@@ -19,8 +19,8 @@ from rtbisect.report.averages import (
     repaired_by,
     threshold_of,
 )
-from rtbisect.report.page_text import effect, figure_name, interval, row, told, unit_word
-from rtbisect.report.text import many, number, short
+from rtbisect.report.page_text import effect, figure_name, interval, row, told
+from rtbisect.report.text import many, number, short, unit_text
 from rtbisect.suites.base import source_parts
 from rtbisect.words.numbers import probability
 
@@ -107,7 +107,7 @@ def measured(report: ReportInput) -> Rows:
                 if each.sample.values
                 else "not measured",
                 _range(each.sample),
-                unit_word(each.unit),
+                unit_text(each.unit),
                 str(each.sample.n),
             )
         )
@@ -190,7 +190,7 @@ def thresholds(report: ReportInput) -> Rows:
         row(
             (
                 figure_name(report, limit.key),
-                unit_word(limit.unit),
+                unit_text(limit.unit),
                 limit.better,
                 limit.statistic,
                 _least(limit),

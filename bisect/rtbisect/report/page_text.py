@@ -11,6 +11,7 @@ from rtbisect.model.campaign import Scale
 from rtbisect.report.averages import limit_of
 from rtbisect.report.text import cut, number, unit_text
 from rtbisect.report.wording import voice_of_report
+from rtbisect.words import numbers
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
@@ -42,9 +43,10 @@ def told(report: ReportInput, finding: Finding | None) -> str:
     return shown(str(speak(finding, voice_of_report(report)))) if finding else ""
 
 
-def unit_word(unit: str) -> str:
-    """A unit where nothing stands before it."""
-    return unit_text(unit) or "no unit"
+def axis_label(name: str, unit: str, *, log: bool = False) -> str:
+    """What an axis shows: the figure by its short name, and its unit where it has one."""
+    scale = ", logarithmic" if log else ""
+    return shown(f"{name}{numbers.unit(unit_text(unit), ', ')}{scale}")
 
 
 def figure_name(report: ReportInput, key: MetricKey, part: Finding | None = None) -> str:

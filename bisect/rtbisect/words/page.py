@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def _boots(data: Mapping[str, Value]) -> str:
     scale = " on a logarithmic axis" if data["log"] else ""
-    return f"One dot a boot of {{metric}}, in {{unit}}{scale}. {{sides:; }}"
+    unit = ", in {unit}" if data["unit"] else ""
+    return f"One dot a boot of {{metric}}{unit}{scale}. {{sides:; }}"
 
 
 SENTENCES: Mapping[str, Words] = {

@@ -21,7 +21,7 @@ from rtbisect.model.result import Gate, GateStatus
 from rtbisect.report.page import write_page
 from rtbisect.report.page_history import earlier_picture, history_picture, with_own
 from rtbisect.report.page_machine import role
-from rtbisect.report.page_pictures import side_rows
+from rtbisect.report.page_pictures import boots_picture, side_rows
 
 #: Elements that have no end.
 _VOID = ("meta", "wbr", "line", "circle", "rect")
@@ -196,6 +196,20 @@ def test_a_picture_has_a_dot_for_each_boot(tmp_path):
     assert kinds.count("other") == 8 + 1
 
 
+@pytest.mark.parametrize(
+    ("name", "axis"),
+    [
+        ("epoll", ["rescheduling IPIs/s, logarithmic"]),
+        ("rcu", ["synchronize_rcu(), ms"]),
+        ("hang", ["no", "yes", "timer stops"]),
+    ],
+)
+def test_an_axis_says_what_it_shows(name, axis):
+    report = (CASES | {"epoll": epoll})[name]()
+    labels = [each.text for each in boots_picture(report, side_rows(report)).labels]
+    assert labels[-len(axis) :] == axis
+
+
 def test_of_what_a_boot_has_or_has_not_a_revision_has_its_share(tmp_path):
     report = CASES["hang"]()
     boots = [
@@ -204,6 +218,7 @@ def test_of_what_a_boot_has_or_has_not_a_revision_has_its_share(tmp_path):
         for value in sample.values
     ]
     drawn = history_picture(report, boots)
+    assert "timer stops, share of boots" in {each.text for each in drawn.labels}
     assert [each.kernel for each in drawn.dots] == ["without", "without", "with"]
     low, also_low, high = (each.y for each in drawn.dots)
     assert low == also_low
