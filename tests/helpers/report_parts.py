@@ -25,9 +25,7 @@ BOT = Bot("rtbisect", "rtbisect@lab.example.org", "https://lists.example.org/r/"
 
 def settings(out_dir, **changes):
     return replace(
-        ReportSettings(
-            out_dir=out_dir, templates=TEMPLATES, operator=OPERATOR, bot=BOT, plots=False
-        ),
+        ReportSettings(out_dir=out_dir, templates=TEMPLATES, operator=OPERATOR, bot=BOT),
         **changes,
     )
 

@@ -67,10 +67,10 @@ _DRAFT = (
     "bisect.log",
     "campaign.log",
     "result.json",
+    "index.html",
+    # Of drafts and pages that older programs made.
     "posterior.png",
     "boots.png",
-    "index.html",
-    # Of pages that older programs made.
     "histogram.png",
     "trend.png",
     "cpus.png",

@@ -26,7 +26,6 @@ from rtbisect.report.lint.form import MAX_BYTES
 from rtbisect.report.mail_values import Detail, mail_values
 from rtbisect.report.message import Envelope, guard, message, own_id, subject
 from rtbisect.report.own import check_mailable
-from rtbisect.report.pictures import draw
 from rtbisect.report.policy import stands_still
 from rtbisect.report.reproduce import lines_of, recipe_of_command
 from rtbisect.report.text import ascii_line, short, wrap
@@ -72,8 +71,6 @@ class ReportSettings:
     #: Gets every draft whose input names nobody else: `Name <user@host>`.
     operator: str
     bot: Bot
-    #: PNG files are drawn beside the mail when matplotlib is installed.
-    plots: bool = True
     #: Our origin in KCIDB, and the folder that takes a file a draft; None writes none.
     kcidb: tuple[str, Path] | None = None
 
@@ -123,7 +120,7 @@ class DraftMailer:
         self.pages = Templates(settings.templates)
 
     def draft(self, report: ReportInput, story: Sequence[Finding]) -> Report:
-        """Render and keep the mail, bisect.log, campaign.log, result.json and the plots.
+        """Render and keep the mail, bisect.log, campaign.log and result.json.
 
         ConfigError for a bad address or a missing template, InfrastructureError when the folder
         cannot be written.
@@ -141,8 +138,7 @@ class DraftMailer:
             marks=(*marks(report), ("State", "draft")),
         )
         eml = message(headers, body)
-        campaign_log = self._campaign_log(report, story, folder)
-        kept = _keep_logs(report, folder, log, campaign_log)
+        kept = _keep_logs(report, folder, log, _campaign_log(report, story))
         keep(folder / INPUT, input_json(report))
         if self.settings.kcidb is not None:
             origin, spool = self.settings.kcidb
@@ -192,21 +188,14 @@ class DraftMailer:
             self.pages.rendered(template_name(report), values), commands=public is not None
         )
 
-    def _campaign_log(self, report: ReportInput, story: Sequence[Finding], folder: Path) -> str:
-        question = (
-            f"Which commit of {report.tree} in {short(report.older)}..{short(report.newer)} "
-            f"({len(report.graph)} commits) changed the figure on {report.host.device.name} "
-            f"with {report.config_name}?"
-        )
-        text = log_text(report, story, question)
-        if self.settings.plots:
-            try:
-                plots = draw(report, folder)
-            except OSError as error:
-                raise _disk(folder, error) from error
-            names = ", ".join(path.name for path in plots.files)
-            text += "\n" + wrap(plots.note or f"Plots: {names}") + "\n"
-        return text
+
+def _campaign_log(report: ReportInput, story: Sequence[Finding]) -> str:
+    question = (
+        f"Which commit of {report.tree} in {short(report.older)}..{short(report.newer)} "
+        f"({len(report.graph)} commits) changed the figure on {report.host.device.name} "
+        f"with {report.config_name}?"
+    )
+    return log_text(report, story, question)
 
 
 class LogKeeper:

@@ -42,7 +42,7 @@ PAGE = "index.html"
 
 #: Of the draft, as far as they are there.
 DRAFT = "report.eml"
-_FILES = (DRAFT, "campaign.log", "bisect.log", "result.json", "posterior.png", "boots.png")
+_FILES = (DRAFT, "campaign.log", "bisect.log", "result.json")
 
 
 def write_page(

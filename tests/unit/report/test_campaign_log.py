@@ -8,11 +8,9 @@ import pytest
 from helpers.findings import lines, said
 from helpers.report_cases import STORY
 from helpers.report_epoll import EPOLL, epoll, nothing
-from helpers.report_parts import settings, sha
+from helpers.report_parts import sha
 from rtbisect.report.campaign_log import log_text
-from rtbisect.report.draft import DraftMailer
 from rtbisect.report.mail_values import cost
-from rtbisect.report.pictures import draw
 from rtbisect.report.posterior import probability, rows, top
 
 
@@ -78,26 +76,3 @@ def test_posterior_and_boots_stand_behind_the_story():
     bare = replace(EPOLL, candidates=(), judgement=None, verifications=())
     last = log_text(replace(epoll(), result=bare), STORY, "Which?").splitlines()[-1]
     assert last.startswith((" " * 14, "  because", "  cost"))
-
-
-def test_without_matplotlib_a_line_says_so(tmp_path):
-    plots = draw(epoll(), tmp_path, loader=lambda: None)
-    assert plots.files == ()
-    assert "matplotlib is not installed" in plots.note
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_plots_are_drawn_when_matplotlib_is_there(tmp_path):
-    pytest.importorskip("matplotlib")
-    report = DraftMailer(settings(tmp_path, plots=True)).draft(epoll(), STORY)
-    for name in ("posterior.png", "boots.png"):
-        assert (tmp_path / "epoll-0001" / name).read_bytes().startswith(b"\x89PNG")
-    assert "Plots: posterior.png, boots.png" in report.story
-
-
-def test_hostile_subjects_are_no_mathematics(tmp_path):
-    pytest.importorskip("matplotlib")
-    graph = epoll().graph
-    commits = tuple(replace(c, subject=r"$\frac{x}$ \u202e {bad}") for c in graph.commits)
-    plots = draw(replace(epoll(), graph=replace(graph, commits=commits)), tmp_path)
-    assert len(plots.files) == 2
