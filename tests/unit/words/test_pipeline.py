@@ -54,6 +54,17 @@ def test_a_kernel_has_the_role_that_it_is_booted_in(purpose, revision, said):
     assert figure(PROVEN, purpose, revision) == f"{said}: synchronize_rcu() 6.12 ms"
 
 
+@pytest.mark.parametrize(
+    ("purpose", "said"),
+    [
+        (BootPurpose.VERIFY, "boot 29, proof, bad end bbbbbbbbbbbb"),
+        (BootPurpose.TIP, "boot 29, bad end bbbbbbbbbbbb"),
+    ],
+)
+def test_a_boot_begins(purpose, said):
+    assert told(SEARCHING, Work.BOOTING, number=29, revision=NEWER, purpose=purpose) == said
+
+
 def test_what_is_not_proved_yet_has_no_role():
     assert figure(SEARCHING, BootPurpose.VERIFY, CULPRIT).startswith("proof, dddddddddddd: ")
 
