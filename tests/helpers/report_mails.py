@@ -87,9 +87,9 @@ def _digest(kind, *, lab_only):
 #: Unit, and six boots of either kernel.
 IRQS = (MetricKey("osnoise", "irq_per_sample", "osnoise-off"), "1")
 PER_IWI = (MetricKey("ipi", "res_per_iwi", "pf-on"), "1")
-SLOW, SLOW_TOO, FAST, HALF = (
+SLOW, SLOW_TOO, FAST, HALF, SLOWER = (
     Sample(tuple(middle + step for step in (-0.02, -0.01, 0, 0, 0.01, 0.02)))
-    for middle in (9.03, 9.02, 6.02, 7.53)
+    for middle in (9.03, 9.02, 6.02, 7.53, 15.04)
 )
 OPEN = Sample((6.01, 7.2, 8.09, 8.11, 9.02, 9.04))
 ONE, MANY_IRQS = Sample((1, 1, 1, 1, 1, 2)), Sample((48, 49, 50, 50, 51, 51))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.judge.verdict import falls_short
+from rtbisect.judge.verdict import falls_short, judge
 from rtbisect.model.campaign import Level, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Joined
@@ -110,6 +110,8 @@ def first_sentences(report: ReportInput, test: AbTest) -> Iterator[Finding]:
         yield Finding.of(Tried.UNMEASURED, what=test.what, change=changed["change"])
         return
     kind, known = _TRIED[judgement.level], _known(report)
+    if judgement.level is Level.PASS and _worse(test):
+        kind = Tried.WORSENS
     if kind is Tried.FIXES and known is not None:
         better, took = test.limit.toward(Sought.REPAIR), (judgement.base, judgement.new)
         kind = Tried.PARTLY if falls_short(better, (known.ill, known.well), took) else kind
@@ -118,6 +120,12 @@ def first_sentences(report: ReportInput, test: AbTest) -> Iterator[Finding]:
         reach, _ = report.sought.ends(Tried.PARENT_HAD, Tried.COMMIT_HAS)
         well, _ = report.sought.ends(*levels_of(report, known.judgement))
         yield Finding.of(reach, level=well)
+
+
+def _worse(test: AbTest) -> bool:
+    """Whether the figure is surely worse than without what was tested."""
+    judged = judge(test.limit, test.judgement.base, test.judgement.new)
+    return judged.level is Level.REGRESSED
 
 
 @dataclass(frozen=True, slots=True)

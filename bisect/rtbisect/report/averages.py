@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from rtbisect.model.report import Repaired, ReportInput
 
 
-def metric_name(key: MetricKey) -> str:
-    return foreign(f"{key.suite}.{key.name}", 40)
-
-
 def threshold_of(report: ReportInput, key: MetricKey) -> Threshold | None:
     return next((limit for limit in report.thresholds if limit.key == key), None)
 

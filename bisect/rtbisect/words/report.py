@@ -297,6 +297,7 @@ SENTENCES: Mapping[str, Words] = {
     Tried.FIXES: _tried("fixes this", "does not have this any more"),
     Tried.PARTLY: _tried("fixes a part of this", "has less of this"),
     Tried.NOT: _tried("does not fix this", "still has this"),
+    Tried.WORSENS: _tried("makes this worse", "has more of this"),
     Tried.OPEN: _tried(
         "may or may not fix this", "may or may not have this", ", which may be luck"
     ),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.report_cases import rcu, repair
-from helpers.report_mails import FAST, HALF, OPEN, PATCH, SLOW_TOO, tried
+from helpers.report_mails import FAST, HALF, OPEN, PATCH, SLOW_TOO, SLOWER, tried
 from rtbisect.model.campaign import MetricKey, Sample
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.report import Changes, Levels, Tried
@@ -78,6 +78,7 @@ def test_only_what_both_have_is_compared():
         (FAST, Tried.FIXES),
         (HALF, Tried.PARTLY),
         (SLOW_TOO, Tried.NOT),
+        (SLOWER, Tried.WORSENS),
         (OPEN, Tried.OPEN),
         (Sample(()), Tried.UNMEASURED),
     ],

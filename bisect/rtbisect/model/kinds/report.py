@@ -194,6 +194,8 @@ class Tried(Kind):
     #: Surely less than all of it.
     PARTLY = "tried.partly", "what change middle boots"
     NOT = "tried.not", "what change middle boots"
+    #: The figure is surely even worse.
+    WORSENS = "tried.worsens", "what change middle boots"
     OPEN = "tried.open", "what change middle boots"
     UNMEASURED = "tried.unmeasured", "what change"
     #: What the report has of a kernel without its fault: the parent of the commit, or, of a
