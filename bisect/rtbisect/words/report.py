@@ -130,7 +130,9 @@ def _setup(data: Mapping[str, Any]) -> str:
 
 def _cost(data: Mapping[str, Any]) -> str:
     skipped = ", {skipped} skipped" if data["skipped"] else ""
-    return f"{{builds:many build}}, {{boots:many boot}}{skipped}, {{wall_s:duration}}"
+    # A recorded campaign does not tell its time.
+    wall = ", {wall_s:duration}" if data["wall_s"] else ""
+    return f"{{builds:many build}}, {{boots:many boot}}{skipped}{wall}"
 
 
 def _ratio(data: Mapping[str, Any]) -> str:
