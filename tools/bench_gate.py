@@ -39,9 +39,9 @@ from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import compare
 from rtbisect.pipeline.proof import most_boots
 from rtbisect.search import verification
-from rtbisect.search.calibrate import LookRule, decide, looks
+from rtbisect.search.calibrate import EndBoots, LookRule, decide, looks
 from rtbisect.search.events import Booted
-from rtbisect.search.likelihood.features import Views, views
+from rtbisect.search.likelihood.features import views
 from searchbench.world import POOL
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def gate(rule: Threshold, one: list[float], two: list[float], last: int) -> bool
     """The search takes a difference of the ends for reproduced."""
     schedule = looks(FIRST, last)
     found = LookRule(schedule, 0.0, ALPHA / len(schedule), 0, mean=False)
-    return bool(decide(_views(rule, one), _views(rule, two), found).reproduced)
+    return bool(decide(_end(rule, one), _end(rule, two), found).reproduced)
 
 
 def gate_of_cpus(rule: Threshold, one: list[float], two: list[float]) -> bool:
@@ -98,11 +98,32 @@ def gate_of_cpus(rule: Threshold, one: list[float], two: list[float]) -> bool:
     schedule = looks(FIRST, LAST)
     found = LookRule(schedule, 0.0, ALPHA / len(schedule), 0, mean=False)
 
-    def seen(values: list[float]) -> tuple[Views, ...]:
+    def seen(values: list[float]) -> EndBoots:
         cpus = [tuple(values[CPUS * k : CPUS * (k + 1)]) for k in range(LAST)]
-        return tuple(views(rule, Observation(value=median(each), per_cpu=each)) for each in cpus)
+        boots = [Observation(value=median(each), per_cpu=each) for each in cpus]
+        return EndBoots(tuple(views(rule, boot) for boot in boots))
 
     return bool(decide(seen(one), seen(two), found).reproduced)
+
+
+def gate_of_hosts(
+    rule: Threshold, one: list[float], two: list[float], hosts: int, last: int
+) -> bool:
+    """The search on several hosts, each of which adds more than boots differ by."""
+    schedule = looks(FIRST, last)
+    found = LookRule(schedule, 0.0, ALPHA / len(schedule), 0, mean=False)
+    ends = [[badness(rule, value) for value in values[:last]] for values in (one, two)]
+    apart = max(map(max, ends)) - min(map(min, ends))
+
+    def seen(values: list[float], first: int) -> EndBoots:
+        names = [(first + number) % hosts for number, _ in enumerate(values)]
+        added = zip(values, names, strict=True)
+        return EndBoots(
+            tuple((value + apart * name,) for value, name in added), tuple(map(str, names))
+        )
+
+    # The ends do not meet all hosts equally often.
+    return bool(decide(seen(ends[0], 0), seen(ends[1], 1), found).reproduced)
 
 
 def compared(rule: Threshold, one: list[float], two: list[float]) -> bool:
@@ -142,14 +163,16 @@ def verified(rule: Threshold, one: list[float], two: list[float]) -> bool:
     return verification.confirmed(state)
 
 
-def _views(rule: Threshold, values: list[float]) -> tuple[tuple[float], ...]:
-    return tuple((badness(rule, value),) for value in values)
+def _end(rule: Threshold, values: list[float]) -> EndBoots:
+    return EndBoots(tuple((badness(rule, value),) for value in values))
 
 
 DECISIONS: dict[str, Callable[[Threshold, list[float], list[float]], bool]] = {
     f"search gate, {FIRST} to {LAST} boots": partial(gate, last=LAST),
     f"search gate, {FIRST} to {LONG} boots": partial(gate, last=LONG),
     f"search gate, {CPUS} CPUs": gate_of_cpus,
+    "search gate, 3 hosts": partial(gate_of_hosts, hosts=3, last=LAST),
+    "search gate, 5 hosts": partial(gate_of_hosts, hosts=5, last=LAST),
     "check: regressed": compared,
     "culprit vs parent": verified,
 }

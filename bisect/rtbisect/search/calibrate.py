@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.judge import stats
+from rtbisect.judge import blocks, stats
 from rtbisect.judge.scale import by_mean, effect_floor
 from rtbisect.search.likelihood.features import WHOLE, Aspect, Views, common
 
@@ -94,12 +94,26 @@ def _look_rule(spec: SearchSpec) -> LookRule:
 
 
 def calibration_of(spec: SearchSpec, ledger: Ledger) -> Calibration:
-    """The decision of the looks that are due. Each look uses the first boots of each side,
-    so later boots (controls) never change what it said.
+    """The decision of the looks that are due. Each look uses the first boots of each side, and
+    what it takes for the part of hosts comes from these alone, so later boots never change what
+    it said.
     """
     ends, last = (spec.graph.older, spec.graph.newer), spec.calibrate_max
-    good, bad = (ledger.views.get((end, 0), ())[:last] for end in ends)
+    good, bad = (EndBoots(*ledger.as_measured(end, last)) for end in ends)
     return decide(good, bad, _look_rule(spec))
+
+
+@dataclass(frozen=True, slots=True)
+class EndBoots:
+    """The boots of one end in the order of their time."""
+
+    #: As measured: with what hosts add.
+    views: tuple[Views, ...]
+    #: By the names of the hosts, one for each boot; empty: all on one host.
+    hosts: tuple[str, ...] = ()
+
+    def first(self, boots: int) -> EndBoots:
+        return EndBoots(self.views[:boots], self.hosts[:boots])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,77 +132,94 @@ class LookRule:
     mean: bool
 
 
-def decide(good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule) -> Calibration:
-    """What the looks say about the boots of both ends in the order of their time."""
+def decide(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
+    """What the looks say about the boots of both ends."""
     calibration = Calibration(reproduced=None, used=0, p=1.0, shift=0.0)
     for boots in rule.looks:
-        if min(len(good), len(bad)) < boots:
+        if min(len(good.views), len(bad.views)) < boots:
             return replace(calibration, reproduced=None)
-        calibration = _judge_look(good[:boots], bad[:boots], rule)
+        one, two = good.first(boots), bad.first(boots)
+        calibration = _judge_look(one, two, rule)
         if calibration.reproduced:
             return calibration
         # Every boot of both ends gave the same to the last digit: such a figure is not measured,
         # and more boots do not change that. Shares and counts may well be 0 for long.
-        if not rule.mean and boots >= WIDER_FROM and len({*good[:boots], *bad[:boots]}) == 1:
+        if not rule.mean and boots >= WIDER_FROM and len({*one.views, *two.views}) == 1:
             return replace(calibration, still=True)
-    good_values, bad_values = _values(good, bad)
-    reverse = stats.rank_p(good_values, bad_values, alternative="less", seed=rule.seed)
+    reverse = _Look.of(bad, good, rule).p()
     swapped = reverse <= SHIFT * rule.alpha and -calibration.shift >= rule.floor
     return replace(calibration, swapped=swapped)
 
 
 @lru_cache(maxsize=64)
-def _judge_look(good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule) -> Calibration:
+def _judge_look(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
     """One look: reproduced or not."""
-    good_values, bad_values = _values(good, bad)
-    shift = _shift(good_values, bad_values, rule)
-    p = stats.rank_p(good_values, bad_values, alternative="greater", seed=rule.seed)
-    differ = Calibration(reproduced=True, used=len(good), p=p, shift=shift)
+    look = _Look.of(good, bad, rule)
+    shift, p = look.shift(), look.p()
+    differ = Calibration(reproduced=True, used=len(good.views), p=p, shift=shift)
     if p <= SHIFT * rule.alpha:
         if shift >= rule.floor and shift > 0:
             return differ
         # Figures that are mostly 0, and sometimes not, differ although their medians do not.
-        mean_shift = stats.mean(bad_values) - stats.mean(good_values)
+        mean_shift = stats.mean(look.bad) - stats.mean(look.good)
         if shift == 0 and mean_shift >= rule.floor and mean_shift > 0 and not rule.mean:
             return replace(differ, shift=mean_shift, figure=Aspect(mean=True))
-    for figure, size, figure_p in _other_figures(good, bad, rule):
+    for figure, size, figure_p in _other_figures(good, bad, look):
         return replace(differ, p=figure_p, shift=size, figure=figure)
     return replace(differ, reproduced=False)
 
 
-def _values(
-    good: tuple[Views, ...], bad: tuple[Views, ...], view: int = 0
-) -> tuple[list[float], list[float]]:
-    """One view of all boots of both sides."""
-    return [boot[view] for boot in good], [boot[view] for boot in bad]
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One figure of the boots of both ends, one value a boot, and the hosts of these boots."""
 
+    good: Sequence[float]
+    bad: Sequence[float]
+    hosts: tuple[tuple[str, ...], tuple[str, ...]]
+    rule: LookRule
 
-def _shift(good: Sequence[float], bad: Sequence[float], rule: LookRule) -> float:
-    middle = stats.mean if rule.mean else stats.median
-    return middle(bad) - middle(good)
+    @classmethod
+    def of(cls, good: EndBoots, bad: EndBoots, rule: LookRule, view: int = 0) -> _Look:
+        """One view of these boots, without what hosts add to the whole: CPUs are compared within a
+        boot already, and shares and counts have no such part.
+        """
+        values = [[boot[view] for boot in end.views] for end in (good, bad)]
+        hosts = good.hosts, bad.hosts
+        if not (view or rule.mean or blocks.one_block(*hosts)):
+            values = [list(end) for end in blocks.aligned(values, hosts)]
+        return cls(values[0], values[1], hosts, rule)
+
+    def shift(self) -> float:
+        middle = stats.mean if self.rule.mean else stats.median
+        return middle(self.bad) - middle(self.good)
+
+    def p(self) -> float:
+        """One-sided, by ranks: labels are exchanged within a host only."""
+        if blocks.one_block(*self.hosts):
+            return stats.rank_p(self.good, self.bad, alternative="greater", seed=self.rule.seed)
+        return blocks.split_p(self.good, self.bad, *self.hosts, ranks=True, seed=self.rule.seed)
+
+    def spread(self) -> _Look:
+        """How far each boot lies from the middle of its end."""
+        good, bad = stats.deviations(self.good), stats.deviations(self.bad)
+        return replace(self, good=good, bad=bad)
 
 
 def _other_figures(
-    good: tuple[Views, ...], bad: tuple[Views, ...], rule: LookRule
+    good: EndBoots, bad: EndBoots, whole: _Look
 ) -> Iterator[tuple[Aspect, float, float]]:
     """Differences that are no shift of the whole: where, how large, p."""
-    if rule.mean or len(good) < WIDER_FROM:
+    rule = whole.rule
+    if rule.mean or len(good.views) < WIDER_FROM:
         return
-    good_values, bad_values = _values(good, bad)
-    size = stats.quantile(bad_values, HIGH) - stats.quantile(good_values, HIGH)
-    p = stats.rank_p(
-        stats.deviations(good_values),
-        stats.deviations(bad_values),
-        alternative="greater",
-        seed=rule.seed,
-    )
+    size = stats.quantile(whole.bad, HIGH) - stats.quantile(whole.good, HIGH)
+    p = whole.spread().p()
     if p <= SPREAD * rule.alpha and size >= rule.floor:
-        yield Aspect(around=stats.median([*good_values, *bad_values])), size, p
-    views = common([*good, *bad])
+        yield Aspect(around=stats.median([*whole.good, *whole.bad])), size, p
+    views = common([*good.views, *bad.views])
     for view in range(1, views):
-        good_values, bad_values = _values(good, bad, view)
-        size = _shift(good_values, bad_values, rule)
-        p = stats.rank_p(good_values, bad_values, alternative="greater", seed=rule.seed)
+        look = _Look.of(good, bad, rule, view)
+        size, p = look.shift(), look.p()
         if p <= ONE_CPU / (views - 1) * rule.alpha and size >= rule.floor:
             yield Aspect(view), size, p
 

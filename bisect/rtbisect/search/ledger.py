@@ -90,6 +90,11 @@ class Ledger:
         number = 1 + self._layouts_built[sha]
         return 0 if number > SEARCH_LAYOUTS or sha in self.layouts_failed else number
 
+    def as_measured(self, sha: str, most: int) -> tuple[tuple[Views, ...], tuple[str, ...]]:
+        """The first boots of a revision as it is configured, with what hosts add, and the hosts."""
+        seen = self.observations.get((sha, 0), ())[:most]
+        return tuple(self._views.get((sha, 0), ())[:most]), tuple(each.host for each in seen)
+
     def built(self, sha: str) -> bool:
         return sha in self.signatures
 

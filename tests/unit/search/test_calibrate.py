@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The looks at the ends, where a campaign has several hosts."""
+
+import random
+
+from helpers.campaigns import line_of, sha, thresholds
+from rtbisect.model.campaign import Observation
+from rtbisect.model.lab import RunStatus
+from rtbisect.search import engine
+from rtbisect.search.calibrate import EndBoots, LookRule, decide
+from rtbisect.search.events import Booted, Built
+from rtbisect.search.spec import SearchSpec
+
+#: A median wait in us, in steps of 1000 us.
+WAIT = next(t for t in thresholds() if (t.key.name, t.key.window) == ("p50_us", "rcu-off"))
+RULE = LookRule((6, 10), 0.0, 0.005, 0, mean=False)
+
+
+def end(values, hosts):
+    return EndBoots(tuple((value,) for value in values), tuple(hosts))
+
+
+def test_labels_of_boots_change_places_within_a_host_only():
+    """One boot of each end on each of six hosts: the bad one is the slower of two six times, which
+    happens once in 64 times. Had each boot been free to be of either end it would be 1 in 924.
+    """
+    hosts = "abcdef"
+    good = [100.0 * n for n, _ in enumerate(hosts)]
+    bad = [value + 2.0 for value in good]
+    found = decide(end(good, hosts), end(bad, hosts), LookRule((6,), 0.0, 0.005, 0, mean=False))
+    assert found.reproduced is False
+    assert 0.8 / 64 < found.p < 1.3 / 64
+    alone = decide(end([0.0] * 6, ""), end([2.0] * 6, ""), RULE)
+    assert alone.reproduced
+
+
+def test_equal_ends_on_unequal_hosts_are_called_different_no_more_often_than_said():
+    rng, wrong, tries = random.Random(3), 0, 150
+    rule = LookRule((12,), 0.0, 0.1 / 0.7, 0, mean=False)
+    for _ in range(tries):
+        offset = {host: rng.gauss(0, 5) for host in "abc"}
+        one, two = (
+            end([offset[host] + rng.gauss(0, 1) for host in "abc" * 4], "abc" * 4) for _ in range(2)
+        )
+        wrong += bool(decide(one, two, rule).reproduced)
+    assert wrong / tries <= 0.1 + 3 * (0.1 * 0.9 / tries) ** 0.5
+
+
+def booted(place, value, host):
+    return Booted(
+        revision=sha(place),
+        status=RunStatus.COMPLETE,
+        observation=Observation(value=value, host=host),
+        seconds=20.0,
+    )
+
+
+def test_what_a_look_has_said_stays_said():
+    """Later boots tell more about the hosts, and change no look that is over."""
+    rng = random.Random(4)
+    state = engine.start(SearchSpec(graph=line_of(8), threshold=WAIT, seed=0))
+    for place in (0, 8, 4):
+        state = engine.apply(state, Built(sha(place), True, f"kernel {place}", 20.0))  # noqa: FBT003
+    for number in range(20):
+        host = "ab"[number // 2 % 2]
+        place = 8 * (number % 2)
+        value = 6000.0 + 3000.0 * (place == 8) + 4000.0 * (host == "b") + rng.gauss(0, 60)
+        state = engine.apply(state, booted(place, value, host))
+    before = state.ends
+    assert before.reproduced
+    for value, host in ((6000.0, "a"), (16000.0, "b"), (5000.0, "a"), (17000.0, "b")):
+        state = engine.apply(state, booted(4, value, host))
+    assert state.ends == before
