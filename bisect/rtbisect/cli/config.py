@@ -13,6 +13,7 @@ from rtbisect.cli.options import answers, site_path
 from rtbisect.config import notes
 from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError
+from rtbisect.pipeline.compare import first_looks
 from rtbisect.process.command import printable, run
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def check(output: Output, site: Path | None) -> int:
     lines = [f"{path}: ok, lab {loaded.lab.name} ({loaded.lab.url})"]
     lines += [
         f"  {r['build_config']}: {r['tree']} {r['branch']}, {r['config']} -> "
-        f"{r['plan']} on {r['device_type']}"
+        f"{r['plan']} on {r['device_type']}; regressed from {r['boots']} boots a side on"
         for r in rows
     ]
     data = {
@@ -63,8 +64,9 @@ def _first_targets(site: Site) -> list[BuildTarget]:
     return [site.target(name) for name in names]
 
 
-def _target_row(site: Site, target: BuildTarget) -> dict[str, str]:
-    job = plan.check_target(site, target)
+def _target_row(site: Site, target: BuildTarget) -> dict[str, str | int]:
+    _first, boots = first_looks(plan.check_target(site, target))
+    job = site.job(target)
     return {
         "build_config": target.name,
         "tree": target.tree,
@@ -72,12 +74,15 @@ def _target_row(site: Site, target: BuildTarget) -> dict[str, str]:
         "config": target.defconfig,
         "device_type": job.device.name,
         "plan": job.plan,
+        "boots": boots,
     }
 
 
-def _notes_without_effect(site: Site, rows: Sequence[Mapping[str, str]]) -> Iterator[notes.Note]:
+def _notes_without_effect(
+    site: Site, rows: Sequence[Mapping[str, str | int]]
+) -> Iterator[notes.Note]:
     """What the file says and nobody does, in the order of its lines."""
-    jobs = {(row["device_type"], row["plan"]) for row in rows}
+    jobs = {(str(row["device_type"]), str(row["plan"])) for row in rows}
     local_gcc = _gcc_version()
     ignored = [*notes.unused(site.document), *notes.not_run(site.document, jobs)]
     for environment in dict.fromkeys(target.compiler for target in _first_targets(site)):

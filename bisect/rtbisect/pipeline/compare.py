@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.errors import ConfigError
 from rtbisect.judge import blocks, stats
 from rtbisect.judge.boots import Boots
 from rtbisect.judge.scale import all_badness
@@ -67,19 +69,42 @@ def compare(steps: Steps, base: str, new: str) -> Comparison:
     if steps.builds[base].signature == steps.builds[new].signature:
         return Comparison((), Level.PASS, Finding.of(Ends.SAME), same=True)
     boots = {sha: Boots(role=role) for sha, role in zip((base, new), ENDS, strict=True)}
-    for look in sorted({limits.calibrate_min, limits.calibrate_max}):
+    first, second = first_looks(steps.setup)
+    for look in sorted({first, second, limits.calibrate_max}):
         barren, reached = _boot_for_look(steps, boots, (base, new), look)
         if barren:
             return Comparison((), Level.UNDECIDED, barren)
         judgements = _judge(steps.setup, boots[base], boots[new])
         level = _overall(steps.setup, judgements)
         steps.tell(Ends.LOOK, boots=reached, level=level)
-        if level is not Level.UNDECIDED:
+        # `second` completes the first look, which could not say "regressed": it is no further
+        # chance for a pass.
+        if level is Level.REGRESSED or (level is Level.PASS and (look == first or look > second)):
             break
     wanted = [(t, side) for t in steps.setup.judged for side in boots.values()]
     table = factor_table.rows(steps.traits, wanted)
     compared = Finding.of(Ends.COMPARED, boots=reached)
     return Comparison(judgements, level, compared, table=table)
+
+
+def first_looks(setup: Setup) -> tuple[int, int]:
+    """Boots a side at the first look, and at that where it can say "regressed", not before the
+    first: of many primary metrics Holm asks for a p that so few boots cannot have. ConfigError
+    where the last look has fewer.
+    """
+    metrics = sum(t.role is Role.PRIMARY for t in setup.judged)
+    first, last = setup.limits.calibrate_min, setup.limits.calibrate_max
+    fewest = next(
+        boots
+        for boots in itertools.count(2)
+        if metrics * stats.smallest_p(boots, boots) <= ALPHA / LOOKS
+    )
+    if fewest > last:
+        raise ConfigError(
+            f"{last} boots a side cannot show that one of {metrics} primary metrics is worse",
+            f"set calibrate_max to {fewest} at least, or judge fewer metrics",
+        )
+    return first, max(first, fewest)
 
 
 def _boot_for_look(

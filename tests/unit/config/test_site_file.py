@@ -127,7 +127,8 @@ def test_a_plan_that_measures_nothing_is_refused(tmp_path, suites):
 
 def test_a_plan_may_ask_for_rcutorture(tmp_path):
     loaded = site(tmp_path, with_suites("rcu, rcutorture"))
-    assert check_target(loaded, loaded.target("stable-rt")).params.suites == ["rcu", "rcutorture"]
+    check_target(loaded, loaded.target("stable-rt"))
+    assert loaded.job(loaded.target("stable-rt")).params.suites == ["rcu", "rcutorture"]
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ import pytest
 from helpers.campaigns import World, boots, line_of, scaled, sha, world
 from helpers.scenarios import History
 from rtbisect.cli.check import exit_of_check
+from rtbisect.errors import ConfigError
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Scale, Statistic
+from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Role, Scale, Statistic
 from rtbisect.model.kinds.pipeline import Limits
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import check
+from rtbisect.pipeline.compare import first_looks
 
 
 def test_a_guard_warns_and_does_not_turn_a_check(tmp_path):
@@ -37,6 +39,43 @@ def test_check_says_regressed_without_searching(tmp_path):
     result = check.check(*here.open())
     assert [j.level for j in result.judgements if j.key.name == "res_per_iwi"] == [Level.REGRESSED]
     assert {r.revision for r in here.lab.requests} == {sha(0), sha(8)}
+
+
+def with_primaries(setup, count):
+    """The same set-up where so many figures are primary."""
+    figures = [t for t in setup.thresholds if t.role is not Role.SHOWN][:count]
+    assert len(figures) == count
+    return replace(setup, thresholds=tuple(replace(t, role=Role.PRIMARY) for t in figures))
+
+
+def test_of_many_metrics_one_is_called_regressed_with_as_few_boots_as_can_show_it(tmp_path):
+    """Five p values of 6 + 6 boots are 0.0011 at least, and Holm asks for 0.001."""
+    here = world(tmp_path, 4)
+    setup, parts = here.open()
+    setup = with_primaries(setup, 5)
+    assert first_looks(setup) == (6, 7)
+    result = check.check(setup, parts)
+    assert Level.REGRESSED in {j.level for j in result.judgements}
+    assert len(here.lab.requests) == 2 * 7
+    assert first_looks(with_primaries(setup, 4)) == (6, 6)
+
+
+def test_a_pass_waits_for_a_look_of_its_own(tmp_path):
+    """What passes with the boots that complete the first look has one chance more for that."""
+    here = world(tmp_path, None)
+    setup, parts = here.open()
+    result = check.check(with_primaries(setup, 5), parts)
+    assert result.outcome in (Outcome.NO_REGRESSION, Outcome.INCONCLUSIVE)
+    assert len(here.lab.requests) in (2 * 6, 2 * 10)
+
+
+def test_a_check_that_could_never_say_regressed_is_refused(tmp_path):
+    here = world(tmp_path, 4)
+    here.limits = replace(here.limits, calibrate_max=6)
+    setup, _ = here.open()
+    with pytest.raises(ConfigError) as refused:
+        first_looks(with_primaries(setup, 5))
+    assert ("5 primary metrics" in refused.value.message, "7" in refused.value.hint) == (True, True)
 
 
 def test_try_gives_up_on_a_kernel_that_does_not_boot_and_says_why(tmp_path):
