@@ -131,7 +131,7 @@ def go(here, killed_in="", count=0):
                 raise Killed
 
     setup, parts = here.open(heard)
-    keep_setup(setup, parts.journal)
+    setup = keep_setup(setup, parts.journal)
     return bisect.bisect(setup, parts)
 
 

@@ -17,13 +17,14 @@ import numpy as np
 
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Observation, Outcome, Sample
-from rtbisect.model.code import PROOF_LAYOUT
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline.proof import most_boots
+from rtbisect.pipeline.search_loop import SearchEnd, probability_with_proof
 from rtbisect.search import engine, verification
 from rtbisect.search.ancestry import candidates_between
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.likelihood import hypotheses, priors
+from rtbisect.search.siblings import build_plan
 from searchbench import bayesect
 from searchbench.calibration import MAX_BOOTS, calibrated, spec_of
 from searchbench.oracle import known_grids
@@ -83,8 +84,8 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
             return split(world, spec, answer.between)
     culprit = answer.culprit
     if arm == "ours-proved" and culprit and finish.outcome is Outcome.CULPRIT:
-        outcome = proved(world, state, culprit)
-        return outcome.value, culprit if outcome is Outcome.CULPRIT else None, answer.confidence
+        outcome, confidence = proved(world, state, answer)
+        return outcome.value, culprit if outcome is Outcome.CULPRIT else None, confidence
     if finish.outcome is Outcome.CULPRIT_SET:
         culprit = of_set(world, answer)
     return finish.outcome.value, culprit, answer.confidence
@@ -115,8 +116,12 @@ def split(world: World, spec: SearchSpec, between: str) -> tuple[str, str | None
     return Outcome.MULTIPLE_CULPRITS.value, first, min(named.values())
 
 
-def proved(world: World, state: SearchState, culprit: str) -> Outcome:
-    """What fresh boots of the culprit and its parents say, also in the layout of the proof."""
+def proved(world: World, state: SearchState, answer: SearchAnswer) -> tuple[Outcome, float]:
+    """What fresh boots of the culprit and its parents say, and of other builds where builds of one
+    code differ; and how sure of it that makes.
+    """
+    culprit = answer.culprit
+    assert culprit is not None
     spec, graph = state.spec, state.spec.graph
     parents = next(commit.parents for commit in graph.commits if commit.sha == culprit)
     check = verification.VerifySpec(
@@ -127,12 +132,13 @@ def proved(world: World, state: SearchState, culprit: str) -> Outcome:
         revert=None,
         tip=graph.newer,
         endpoints=tuple(Sample(state.ledger.values[end]) for end in (graph.older, graph.newer)),
-        layout=PROOF_LAYOUT if state.layouts else 0,
+        builds=build_plan(state, culprit) if state.layouts or not answer.sure else None,
         boots_max=most_boots(state.ends.used),
     )
     found = verification.start(check)
     while isinstance(step := verification.propose(found), verification.Boot):
-        if world.build(step.revision) is None:
+        signature = world.build(step.revision)
+        if signature is None:
             found = verification.apply(found, Built(step.revision, False, "", 0.0))  # noqa: FBT003
             continue
         value = world.values(step.revision, 1, step.layout)[0]
@@ -145,10 +151,13 @@ def proved(world: World, state: SearchState, culprit: str) -> Outcome:
             layout=step.layout,
         )
         found = verification.apply(found, boot)
+    checks = verification.verifications(found)
     if verification.confirmed(found):
-        return Outcome.CULPRIT
-    gone = verification.follows_layout(verification.verifications(found))
-    return Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE
+        probability, enough = probability_with_proof(SearchEnd(answer, state), found, checks)
+        sure = answer.sure and check.builds is None
+        return (Outcome.CULPRIT if sure or enough else Outcome.INCONCLUSIVE), probability
+    gone = verification.follows_layout(checks)
+    return (Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE), 0.0
 
 
 def _forget() -> None:

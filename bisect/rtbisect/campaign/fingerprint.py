@@ -123,9 +123,10 @@ class SetupChangedError(ConfigError):
     """A campaign cannot go on: it was begun with another set-up."""
 
 
-def keep_setup(setup: Setup, journal: Journal) -> None:
+def keep_setup(setup: Setup, journal: Journal) -> Setup:
     """Remember what a campaign runs with; SetupChangedError when a resumed one would run with
-    something else: figures of two set-ups do not mix.
+    something else: figures of two set-ups do not mix. Returns the set-up with the rules that the
+    campaign began with.
     """
     for key, kind, parts in (
         ("setup", Fingerprint, setup_parts(setup)),
@@ -139,7 +140,17 @@ def keep_setup(setup: Setup, journal: Journal) -> None:
                 "put them back as they were, or start a new campaign",
             )
         if not kept.document:
-            journal.rewrite(key, kind, with_document(kept, parts))
+            kept = with_document(kept, parts)
+            journal.rewrite(key, kind, kept)
+    return as_begun(setup, journal)
+
+
+def as_begun(setup: Setup, journal: Journal) -> Setup:
+    """The set-up with the rules that its campaign, which is kept, began with."""
+    kept = _kept_or_new(journal, "setup", Fingerprint, setup_parts(setup))
+    counts = bool(kept.document) and "proof_counts" in json.loads(kept.document)["limits"]
+    limits = replace(setup.limits, proof_counts=setup.limits.proof_counts and counts)
+    return replace(setup, limits=limits)
 
 
 def _kept_or_new(journal: Journal, key: str, kind: type[T], parts: Mapping[str, Any]) -> T:

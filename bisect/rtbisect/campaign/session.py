@@ -112,7 +112,7 @@ def _run(
     parts: Ports | None = None
     try:
         setup, parts = assemble.assemble(store.state, site, request, journal, progress)
-        keep_setup(setup, journal)
+        setup = keep_setup(setup, journal)
         progress.say(f"campaign {identity}: {request.kind} of the tree {setup.tree}")
         result, report = run_pipeline(setup, parts)
     except MisaskedError as error:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect import __version__
 from rtbisect.campaign import assemble, session
+from rtbisect.campaign.fingerprint import as_begun
 from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import ConfigError, InternalError, RtbisectError
 from rtbisect.evidence.by_hand import BootByHand, Reported, boot_by_hand, reported
@@ -195,6 +196,7 @@ def evidence_of(state: Path, record: CampaignRecord) -> CampaignEvidence:
         setup, parts = assemble.assemble(
             state, SiteFiles().of_campaign(request), request, journal, Silence()
         )
+        setup = as_begun(setup, journal)
         tree, subject = RecordingTree(parts.tree, answers), RecordingSubject(parts.subject, answers)
         return setup, _idle_ports(tree, subject, journal)
 

@@ -53,10 +53,15 @@ VARIANT_FRAGMENTS = {
     layout_variant(WITHOUT_RT): "CONFIG_PREEMPT_RT=n\nCONFIG_PREEMPT=y\n",
 }
 
-#: Alignment of functions, in bytes, of the variants with another code layout; the last is that of
-#: the proof. x86 kernels are built with 16; CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B is the same as
-#: the first. 64:17:16 aligns to 64 what is less than 17 bytes away from it, and the rest to 16.
-_SIZES = ("64", "128", "256", "64:17:16", "64:49:16", "128:65:16", "128:97:16", "32")
+#: Alignment of functions, in bytes, of the variants with another code layout: those of a search,
+#: then those of the proof. x86 kernels are built with 16; CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B is
+#: the same as the first. 64:17:16 aligns to 64 what is less than 17 bytes away from it, and the
+#: rest to 16.
+_SIZES = (
+    *("64", "128", "256", "64:17:16", "64:49:16", "128:65:16", "128:97:16"),
+    *("32", "64:33:16", "128:33:16", "256:65:16", "128:81:16", "256:129:16"),
+    *("128:49:16", "256:193:16", "128:17:16", "256:97:16", "128:113:16", "256:33:16"),
+)
 ALIGNMENTS = {layout_variant(i): size for i, size in enumerate(_SIZES, start=1)}
 
 

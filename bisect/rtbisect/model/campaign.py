@@ -273,6 +273,9 @@ class Limits:
     #: With so many boots each, culprit and parent are also compared in kernels without PREEMPT_RT;
     #: 0: not at all.
     without_rt_boots: int = 0
+    #: The boots of a proof count for the confidence. In campaigns that began before they did so
+    #: they do not: a campaign is judged by the rules that it began with.
+    proof_counts: bool = True
 
     @property
     def proof_boots(self) -> int:

@@ -70,10 +70,10 @@ class Change:
     path: str
 
 
-#: Builds of a revision with another code layout that a search may have. The one after them is kept
+#: Builds of a revision with another code layout that a search may have. Those after them are kept
 #: for the proof: a search names a commit because of the layouts that it has seen.
 SEARCH_LAYOUTS = 7
-PROOF_LAYOUT = SEARCH_LAYOUTS + 1
+PROOF_LAYOUTS = range(SEARCH_LAYOUTS + 1, SEARCH_LAYOUTS + 13)
 #: In the place of a layout: the same sources without PREEMPT_RT, for a factor of the proof.
 WITHOUT_RT = -1
 

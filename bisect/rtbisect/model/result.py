@@ -73,7 +73,9 @@ class CheckStatus(StrEnum):
 class CheckName(StrEnum):
     """The checks after a search."""
 
-    #: Culprit and parent in kernels with another code layout.
+    #: Builds of both sides that the search has not booted, each build one observation.
+    BUILDS = "other builds"
+    #: Culprit and parent in kernels with another code layout: campaigns of before.
     LAYOUT = "layout"
     REVERT = "revert on tip"
     #: Nothing after the culprit takes a part of it back.

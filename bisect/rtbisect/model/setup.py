@@ -52,7 +52,12 @@ def _with_kernel(setup: dict[str, Any]) -> dict[str, Any]:
     return others | {"kernel": kernel if kernel["device"]["template"] else None}
 
 
-@kept_as("Setup", _with_sought, _with_kernel)
+def _with_rules(setup: dict[str, Any]) -> dict[str, Any]:
+    """Up to version 3 the boots of a proof did not count for the confidence."""
+    return setup | {"limits": setup["limits"] | {"proof_counts": False}}
+
+
+@kept_as("Setup", _with_sought, _with_kernel, _with_rules)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """The fixed values of a campaign."""

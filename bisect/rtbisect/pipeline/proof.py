@@ -8,7 +8,7 @@ What fails here is not mailed: a culprit that does not hold on fresh boots becom
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from rtbisect.judge.boots import Boots
 from rtbisect.judge.scale import all_badness, centre, shift_of
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, Outcome, Sample, Threshold
-from rtbisect.model.code import PROOF_LAYOUT, CommitGraph
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Proofs, Work
 from rtbisect.model.kinds.search import Checks
@@ -34,12 +33,17 @@ from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.search_loop import SearchEnd, heard, probability_with_proof
 from rtbisect.search import verification
 from rtbisect.search.events import Booted, Built
+from rtbisect.search.siblings import build_plan
+from rtbisect.search.spec import BootPurpose
+from rtbisect.search.stop import LEADING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rtbisect.model.code import CommitGraph
     from rtbisect.model.result import TableRow
     from rtbisect.pipeline.steps import Steps
+    from rtbisect.search.build_groups import BuildPlan
     from rtbisect.search.likelihood.features import Aspect
 
 #: Boots of a culprit and of each parent that also tell where the figure comes from.
@@ -117,13 +121,13 @@ def prove(
         state=verification.start(spec),
         fresh=_no_boots(spec),
     )
-    sure = search_end.answer.sure
+    sure = search_end.answer.sure and spec.builds is None
     proof.carry_out(late=not sure)
     if not verification.confirmed(proof.state):
         return proof.denied(proof.unproved_reason(), *proof.budget_note())
-    if not sure:
+    if steps.setup.limits.proof_counts or not sure:
         proof.probability, enough = probability_with_proof(search_end, proof.state, proof.checks)
-        if not enough:
+        if not enough and (not sure or proof.probability < LEADING):
             return proof.denied()
     kept_checks = _kept_until_end(steps, spec, range_ends[1], proof.fresh[culprit])
     pair = (parents[0], culprit)
@@ -150,6 +154,8 @@ class _Proof:
     checks: tuple[Verification, ...] = ()
     #: Boots of the proof, by revision.
     fresh: dict[str, Boots]
+    #: Other builds that were asked for, by revision and layout.
+    built: set[tuple[str, int]] = field(default_factory=set)
     #: As of its end.
     probability: float | None = None
 
@@ -162,21 +168,22 @@ class _Proof:
         while (step := verification.propose(state, late=late)) is not None:
             if not steps.budget.boots_left:
                 break
-            if step.layout and not (build := steps.build(step.revision, step.layout)).ok:
-                failed = Built(
-                    step.revision, ok=False, signature="", seconds=build.seconds, layout=step.layout
-                )
-                state = verification.apply(state, failed)
+            if step.purpose is BootPurpose.BUILDS and (built := self.first_build(step)):
+                state = verification.apply(state, built)
                 continue
             begun = Counter({sha: len(boots.runs) for sha, boots in self.fresh.items()})
             ahead = []
             for coming in verification.coming(state, steps.width, late=late):
                 explained = begun[coming.revision] < EXPLAINED_BOOTS
                 explain = spec.threshold.key.window if explained else ""
+                if coming.purpose is BootPurpose.BUILDS and (
+                    (coming.revision, coming.layout) not in self.built
+                ):
+                    break
                 ahead.append(_boot_request(spec, coming, explain, probes))
-                begun[coming.revision] += not coming.layout
+                begun[coming.revision] += coming.purpose is not BootPurpose.BUILDS
             run = steps.boot(ahead[0], ahead[1:])
-            if not step.layout:
+            if step.purpose is not BootPurpose.BUILDS:
                 self.fresh[step.revision] = self.fresh[step.revision].with_run(run)
             event = heard(run, spec.threshold)
             compared = verification.compared(spec, event)
@@ -195,6 +202,17 @@ class _Proof:
         for check in self.checks:
             if check not in told:
                 _tell_check(steps, check)
+
+    def first_build(self, step: verification.Boot) -> Built | None:
+        """What the build of a kernel has given, where the verification does not know; it may turn
+        out to be a kernel that was booted before.
+        """
+        known = (step.revision, step.layout) in self.built
+        self.built.add((step.revision, step.layout))
+        if known:
+            return None
+        build = self.steps.build(step.revision, step.layout)
+        return Built(step.revision, build.ok, build.signature, build.seconds, step.layout)
 
     def denied(self, *doubts: Finding) -> ProofEnd:
         """The end where fresh boots do not bear out what the search named."""
@@ -257,7 +275,7 @@ def _boot_request(
     spec: verification.VerifySpec, step: verification.Boot, explain: str, probes: tuple[str, ...]
 ) -> BootRequest:
     """The boot of a step; those of the culprit and its parents, as they are built, also explain."""
-    compared = step.revision in (spec.culprit, *spec.parents) and not step.layout
+    compared = step.purpose is BootPurpose.VERIFY
     return BootRequest(
         sha=step.revision,
         purpose=step.purpose,
@@ -336,24 +354,26 @@ def _spec(
         tip=range_ends[1],
         boots=steps.setup.limits.verify_boots,
         revert_boots=steps.setup.limits.revert_boots,
-        layout=_layout(
-            steps, figure.threshold(threshold), ends, whatever=not search_end.answer.sure
-        ),
+        builds=_builds(search_end, figure.threshold(threshold), ends, steps),
         endpoints=(ends[0], ends[1]),
         boots_max=max(steps.setup.limits.verify_boots, most_boots(needed)),
     )
 
 
-def _layout(steps: Steps, threshold: Threshold, ends: Sequence[Sample], *, whatever: bool) -> int:
-    """The layout to compare in, one that the search has not seen; 0 where the ends differ by more
-    than a layout makes, unless `whatever` they differ by it is asked.
+def _builds(
+    search_end: SearchEnd, threshold: Threshold, ends: Sequence[Sample], steps: Steps
+) -> BuildPlan | None:
+    """Which other builds decide; None where the ends differ by more than builds of one code do, as
+    far as the search was sure of its commit.
     """
-    if steps.budget.layout_cost_s() is None or not all(end.n for end in ends):
-        return 0
+    if not steps.setup.limits.layout_below or not all(end.n for end in ends):
+        return None
     good, bad = (all_badness(threshold, end.values) for end in ends)
     shift = centre(threshold, bad) - centre(threshold, good)
     small = shift < shift_of(threshold, good, steps.setup.limits.layout_below)
-    return PROOF_LAYOUT if small or whatever else 0
+    assert search_end.answer.culprit is not None
+    unsure = not search_end.answer.sure
+    return build_plan(search_end.state, search_end.answer.culprit) if small or unsure else None
 
 
 def _revert(steps: Steps, tip: str, culprit: str) -> tuple[str | None, Finding | None]:

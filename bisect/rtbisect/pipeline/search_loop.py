@@ -188,6 +188,8 @@ def probability_with_proof(
     """The probability of the culprit with the fresh boots, and whether it may be named."""
     spec, ancestry = state.spec, search_end.state.ancestry
     known = {spec.culprit, *spec.parents}
+    if spec.builds is not None:
+        known |= {sha for sha, _ in (*spec.builds.better, *spec.builds.worse)}
     events: list[Event] = []
     # Of a part of the range the tip of the campaign is none of the candidates.
     if spec.tip in ancestry.index:
@@ -201,5 +203,5 @@ def probability_with_proof(
         if isinstance(event, Built | Booted) and event.revision in known
     )
     borne_out = {check.check for check in checks if check.status is CheckStatus.PASS}
-    rebuilt = not borne_out.isdisjoint((CheckName.LAYOUT, CheckName.REVERT))
+    rebuilt = not borne_out.isdisjoint((CheckName.BUILDS, CheckName.REVERT))
     return engine.confidence_after(search_end.state, spec.culprit, events, rebuilt=rebuilt)

@@ -246,6 +246,13 @@ def check_of(report: ReportInput, name: CheckName) -> Verification | None:
     return next((each for each in report.result.verifications if each.check is name), None)
 
 
+def other_builds(report: ReportInput) -> Verification | None:
+    """The check on builds that the search had not booted; of a campaign of before, on another
+    layout.
+    """
+    return check_of(report, CheckName.BUILDS) or check_of(report, CheckName.LAYOUT)
+
+
 def scaled(sample: Sample, factor: float) -> Sample:
     """The same boots in another unit."""
     return replace(sample, values=tuple(value * factor for value in sample.values))

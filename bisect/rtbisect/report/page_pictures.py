@@ -125,6 +125,8 @@ def side_rows(report: ReportInput) -> tuple[SideRow, ...]:
 
 _CHECKED = {
     CheckName.REVERT: ("tip without the commit", "tip"),
+    # A dot is a build here.
+    CheckName.BUILDS: ("builds before it", "builds with it"),
     CheckName.LAYOUT: ("parent, other layout", "commit, other layout"),
 }
 

@@ -27,7 +27,7 @@ from rtbisect.report.averages import (
 )
 from rtbisect.report.commit_view import revision_name
 from rtbisect.report.headline_figure import floor_that_shows, headline, test_name
-from rtbisect.report.opening import beside, check_of, levels
+from rtbisect.report.opening import beside, check_of, levels, other_builds
 from rtbisect.report.text import cut
 from rtbisect.suites.base import every
 from rtbisect.words.numbers import readable
@@ -85,10 +85,12 @@ def proof(report: ReportInput) -> Iterator[Finding]:
         yield effect(report, judged[0])
     if report.culprit is None:
         return
-    layout = check_of(report, CheckName.LAYOUT)
-    if layout is not None and layout.status is CheckStatus.PASS:
+    builds = other_builds(report)
+    if builds is not None and builds.check is CheckName.BUILDS and builds.judgement is not None:
+        yield Finding.of(Shows.BUILDS, why=builds.note)
+    elif builds is not None and builds.status is CheckStatus.PASS:
         yield Finding.of(Shows.LAYOUT)
-    elif layout is not None and layout.status is CheckStatus.FAIL:
+    elif builds is not None and builds.status is CheckStatus.FAIL:
         yield Finding.of(Shows.LAYOUT_NOT)
     yield from _of_gates(report)
     for reason in report.result.reasons:
@@ -149,7 +151,7 @@ def on_and_off(report: ReportInput) -> bool:
 
 def is_kernels(report: ReportInput) -> bool:
     """Whether a mail may say that the kernel itself makes the difference."""
-    checks = (check_of(report, CheckName.REVERT), check_of(report, CheckName.LAYOUT))
+    checks = (check_of(report, CheckName.REVERT), other_builds(report))
     passed = all(check is not None and check.status is CheckStatus.PASS for check in checks)
     return report.result.cause is Cause.KERNEL and on_and_off(report) and passed
 
@@ -253,8 +255,8 @@ def untested(report: ReportInput) -> Iterator[Finding]:
             yield Finding.of(Untested.WHAT_IT_REPAIRS)
     elif not any(each.tested for each in report.series):
         yield Finding.of(Untested.SERIES)
-    layout = check_of(report, CheckName.LAYOUT)
-    if layout is None or layout.status in (CheckStatus.ABSENT, CheckStatus.UNDECIDED):
+    builds = other_builds(report)
+    if builds is None or builds.status in (CheckStatus.ABSENT, CheckStatus.UNDECIDED):
         yield Finding.of(Untested.LAYOUT)
     about = report.result.metric is not None and of_boots(report.result.metric)
     if not about and not on_and_off(report):

@@ -39,6 +39,8 @@ class Ledger:
         self.failed_boots: dict[str, list[RunStatus]] = {}
         #: Runs since the last valid one that are no evidence, and none against the kernel.
         self.invalid: dict[str, int] = {}
+        #: Of kernels with another layout that are built, where known.
+        self.layout_signatures: dict[Kernel, str] = {}
         #: Events of each kind, also those of other layouts and those that failed.
         self.builds = 0
         self.boots = 0
@@ -95,6 +97,11 @@ class Ledger:
         seen = self.observations.get((sha, 0), ())[:most]
         return tuple(self._views.get((sha, 0), ())[:most]), tuple(each.host for each in seen)
 
+    def signature_of(self, kernel: Kernel) -> str:
+        """Empty where it is not known."""
+        sha, layout = kernel
+        return self.layout_signatures.get(kernel, "") if layout else self.signatures.get(sha, "")
+
     def built(self, sha: str) -> bool:
         return sha in self.signatures
 
@@ -127,6 +134,7 @@ class Ledger:
         if event.layout:
             if event.ok:
                 self._views.setdefault((sha, event.layout), [])
+                self.layout_signatures[sha, event.layout] = event.signature
             else:
                 self.layouts_failed.add(sha)
         elif event.ok:

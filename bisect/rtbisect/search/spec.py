@@ -33,6 +33,8 @@ class BootPurpose(StrEnum):
     #: Of an end: can anything be measured at all?
     RECHECK_END = "again"
     VERIFY = "verify"
+    #: Of a build that stands beside the culprit or its parent.
+    BUILDS = "other build"
     REVERT = "revert"
     CAUSE = "cause"
     WITHOUT_RT = "without PREEMPT_RT"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Verification: culprit against each parent on fresh boots, also with another code layout, and
-its revert on the tip.
+"""Verification: culprit against each parent on fresh boots, other builds of both sides where
+builds of one code differ, and its revert on the tip.
 
 The same shape as the search: propose, apply. The boots of the search are not
 used again, because the search chose the culprit by them.
@@ -8,6 +8,7 @@ used again, because the search chose the culprit by them.
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -15,12 +16,13 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
-from rtbisect.judge.scale import by_mean, centre, effect_floor
+from rtbisect.judge.scale import by_mean, centre, effect_floor, effect_of
 from rtbisect.judge.verdict import FULL_RECOVERY, falls_short, judge, sides, smallest_p
 from rtbisect.model.campaign import Judgement, Level, Observation, Sample, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Checks, Untestable
 from rtbisect.model.result import CheckName, CheckStatus, Verification
+from rtbisect.search.build_groups import Groups, examine
 from rtbisect.search.calibrate import looks
 from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbisect.judge.verdict import Pair
+    from rtbisect.search.build_groups import BuildPlan
     from rtbisect.search.events import Event
     from rtbisect.search.likelihood.features import Kernel
 
@@ -40,9 +43,9 @@ _STATUS = {
     Level.PASS: CheckStatus.FAIL,
     Level.UNDECIDED: CheckStatus.UNDECIDED,
 }
-#: Alpha of the comparison with another code layout, for all its looks: it repeats what the one with
-#: the parent has shown, and a regression that is not seen twice is none.
-LAYOUT_ALPHA = 0.05
+#: Where builds differ, two of them may hide a change or turn it round: what contradicts the culprit
+#: has to lie so many standard deviations of a difference of two builds from it.
+BUILD_REACH = 2.0
 #: A revert has to take back at least this share of the ends' shift.
 REVERT_RECOVERY = 0.5
 
@@ -78,8 +81,9 @@ class VerifySpec:
     #: The boots of good and bad from the calibration, to say how much of their shift the culprit
     #: explains, and whether a share that is not seen is none; empty where that is not asked.
     endpoints: Pair = (Sample(()), Sample(()))
-    #: The code layout in which the culprit and its first parent are compared, too; 0: in none.
-    layout: int = 0
+    #: Builds that the search has not booted, and that decide; None where builds of one code are not
+    #: taken to differ by as much as the ends do.
+    builds: BuildPlan | None = None
     #: Boots a side at the last look.
     boots_max: int = 10
 
@@ -90,8 +94,10 @@ class VerifySpec:
 
     @property
     def looks(self) -> tuple[int, ...]:
-        """Boots a side at every look at a culprit and its parent."""
-        return looks(self.boots, self.boots_max)
+        """Boots a side at every look at a culprit and its parent. More boots of two builds say no
+        more of their code.
+        """
+        return (self.boots,) if self.builds else looks(self.boots, self.boots_max)
 
     @property
     def look_alpha(self) -> float:
@@ -137,8 +143,21 @@ class VerifyState:
         return {kernel: Sample.of(seen) for kernel, seen in self.ledger.observations.items()}
 
     @cached_property
+    def groups(self) -> Groups:
+        """How the comparison of other builds stands."""
+        plan = self.spec.builds
+        return Groups(()) if plan is None else examine(plan, self.ledger, self.spec.judged)
+
+    @cached_property
     def checks(self) -> tuple[_Check, ...]:
-        return tuple(_examine(self, check) for check in _planned_checks(self.spec))
+        checks = [_examine(self, check) for check in _planned_checks(self.spec)]
+        if self.spec.builds is None:
+            return tuple(checks)
+        parents = len(self.spec.parents)
+        # The other builds wait for the first boots of the culprit, which may refute it.
+        ready = all(check.verification for check in checks[:parents])
+        builds = _of_builds(self, ready=ready)
+        return (*checks[:parents], builds, *checks[parents:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,11 +171,9 @@ class _Check:
     #: As in Boot.
     purpose: BootPurpose
     #: Boots a side at each look, ascending.
-    looks: tuple[int, ...]
-    #: Of both kernels.
-    layout: int = 0
-    #: Boots a side that are still to be reached; 0: the check is closed.
-    wanted: int = 0
+    looks: tuple[int, ...] = ()
+    #: Boots of each kernel that are to be reached; empty: the check is closed.
+    wanted: tuple[tuple[Kernel, int], ...] = ()
     #: The culprit can be named without them; `verification` is what the boots so far say.
     late: bool = False
     #: None while the check is open and nothing can be said.
@@ -164,7 +181,7 @@ class _Check:
 
     @property
     def kernels(self) -> tuple[Kernel, Kernel]:
-        return (self.base, self.layout), (self.new, self.layout)
+        return (self.base, 0), (self.new, 0)
 
     def says(self, status: CheckStatus, note: Finding) -> Verification:
         """How the check stands, without figures."""
@@ -211,8 +228,8 @@ def coming(state: VerifyState, most: int, *, late: bool) -> tuple[Boot, ...]:
     unfinished = [check for check in state.checks if check.wanted]
     decisive = [check for check in unfinished if not check.late]
     for check in decisive or (unfinished if late else ()):
-        for kernel in check.kernels:
-            wanted[kernel] = max(wanted.get(kernel, 0), check.wanted)
+        for kernel, due in check.wanted:
+            wanted[kernel] = max(wanted.get(kernel, 0), due)
             purpose.setdefault(kernel, check.purpose)
     boots_so_far = {kernel: len(state.ledger.views.get(kernel, ())) for kernel in wanted}
     boots: list[Boot] = []
@@ -252,24 +269,27 @@ def incomplete(checks: Iterable[Verification]) -> bool:
 
 
 def confirmed(state: VerifyState) -> bool:
-    """Over but for late boots, the culprit is worse than every parent, no revert contradicts it."""
+    """Over but for late boots, the culprit is worse than every parent, or its builds are than those
+    before it where builds differ; and no revert contradicts it.
+    """
     if propose(state) is not None:
         return False
     checks = verifications(state)
-    parents = checks[: len(state.spec.parents)]
-    if state.spec.layout and any(
-        v.check is CheckName.LAYOUT and v.status is CheckStatus.UNDECIDED for v in checks
-    ):
-        return False
-    return all(v.status is CheckStatus.PASS for v in parents) and all(
-        v.status is not CheckStatus.FAIL for v in checks
+    parents = [check for check in checks if check.check is CheckName.PARENT]
+    decisive = parents
+    if state.spec.builds is not None:
+        decisive = [check for check in checks if check.check is CheckName.BUILDS]
+    return (
+        all(check.judgement is not None for check in parents)
+        and all(check.status is CheckStatus.PASS for check in decisive)
+        and all(check.status is not CheckStatus.FAIL for check in checks)
     )
 
 
 def follows_layout(checks: Iterable[Verification]) -> bool:
-    """The effect is gone in kernels with another code layout, and nothing else contradicts it."""
+    """The effect is gone in other builds, and nothing else contradicts it."""
     failed = {check.check for check in checks if check.status is CheckStatus.FAIL}
-    return failed == {CheckName.LAYOUT}
+    return bool(failed) and failed <= {CheckName.BUILDS, CheckName.LAYOUT}
 
 
 def compared(spec: VerifySpec, boot: Booted) -> Observation | None:
@@ -289,17 +309,6 @@ def _planned_checks(spec: VerifySpec) -> list[_Check]:
         )
         for sha in spec.parents
     ]
-    if spec.layout:
-        checks.append(
-            _Check(
-                check=CheckName.LAYOUT,
-                base=spec.parents[0],
-                new=spec.culprit,
-                purpose=BootPurpose.LAYOUT,
-                looks=spec.looks,
-                layout=spec.layout,
-            )
-        )
     if spec.revert is not None:
         # A look at few boots, which can only contradict; then those where the test can decide.
         second_look = max(2 * spec.revert_boots, spec.boots)
@@ -319,6 +328,8 @@ def _planned_checks(spec: VerifySpec) -> list[_Check]:
 def _ranks(spec: VerifySpec, done: int) -> dict[str, int]:
     """Rank of each revision in round `done`."""
     shas = [spec.culprit, *spec.parents, spec.tip, *([spec.revert] if spec.revert else [])]
+    if spec.builds is not None:
+        shas += [sha for sha, _ in (*spec.builds.better, *spec.builds.worse)]
     shas = list(dict.fromkeys(shas))
     random.Random(f"{spec.seed}:{done}").shuffle(shas)  # noqa: S311  (an order, no secret)
     return {sha: rank for rank, sha in enumerate(shas)}
@@ -330,27 +341,63 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
         if why := state.ledger.untestable(sha):
             note = Finding.of(Untestable.REVISION, sha=sha, why=why)
             return replace(check, verification=check.says(CheckStatus.UNDECIDED, note))
-        if check.layout and sha in state.ledger.layouts_failed:
-            note = Finding.of(Checks.NO_LAYOUT, sha=sha)
-            return replace(check, verification=check.says(CheckStatus.ABSENT, note))
     base, new = (state.raw.get(kernel, Sample(())) for kernel in check.kernels)
     alpha = state.spec.look_alpha
-    if check.layout:
-        alpha = max(alpha, LAYOUT_ALPHA / len(check.looks))
     verification, late = None, False
     for look, boots in enumerate(check.looks):
         if min(base.n, new.n) < boots:
             return replace(
-                check, wanted=boots, late=late, verification=verification if late else None
+                check,
+                wanted=tuple((kernel, boots) for kernel in check.kernels),
+                late=late,
+                verification=verification if late else None,
             )
         pair = base.part(0, boots), new.part(0, boots)
         verification = _verification(state.spec, check, pair, alpha)
+        if verification.status is CheckStatus.FAIL and _may_be_builds(state, pair):
+            verification = replace(verification, status=CheckStatus.UNDECIDED)
         if verification.status is not CheckStatus.UNDECIDED:
             break
         late = check.purpose is BootPurpose.REVERT and (
             look > 0 or _intervals_disjoint(state.spec, check, pair)
         )
     return replace(check, verification=verification)
+
+
+def _may_be_builds(state: VerifyState, pair: Pair) -> bool:
+    """Whether two builds of codes that differ by the smallest effect may look like this pair."""
+    spec = state.spec
+    if spec.builds is None:
+        return False
+    reach = BUILD_REACH * math.sqrt(2) * state.groups.spread
+    return _shift(spec.judged, pair) + reach >= effect_floor(spec.judged)
+
+
+def _of_builds(state: VerifyState, *, ready: bool) -> _Check:
+    """The comparison of other builds of both sides."""
+    spec, groups = state.spec, state.groups
+    check = _Check(
+        check=CheckName.BUILDS,
+        base=spec.parents[0],
+        new=spec.culprit,
+        purpose=BootPurpose.BUILDS,
+        wanted=groups.wanted if ready else (),
+    )
+    if groups.wanted or not ready:
+        return check
+    if groups.judgement is None:
+        note = Finding.of(Checks.TOO_FEW_BUILDS)
+        return replace(check, verification=check.says(CheckStatus.UNDECIDED, note))
+    readable = spec.figure.for_reader(spec.threshold, groups.judgement)
+    note = Finding.of(
+        Checks.BUILDS,
+        base=readable.base.n,
+        new=readable.new.n,
+        why=readable.reason,
+        spread=spec.figure.effect_for_reader(spec.threshold, effect_of(spec.judged, groups.spread)),
+    )
+    said = check.says(_STATUS[groups.judgement.level], note)
+    return replace(check, verification=replace(said, judgement=readable))
 
 
 def _intervals_disjoint(spec: VerifySpec, check: _Check, pair: Pair) -> bool:

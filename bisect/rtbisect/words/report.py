@@ -245,6 +245,7 @@ SENTENCES: Mapping[str, Words] = {
         "the difference is {difference:+figure}{unit:unit} (95% interval {low:+figure} to"
         " {high:+figure}{unit:unit}), {test} p = {p:.2g}"
     ),
+    Shows.BUILDS: "{why}",
     Shows.LAYOUT: "kernels with another code layout show the same",
     Shows.LAYOUT_NOT: "kernels with another code layout do not show it",
     Shows.SAME_KERNEL: "{why}",

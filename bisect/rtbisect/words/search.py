@@ -34,6 +34,7 @@ def _set(data: Mapping[str, Any]) -> str:
 
 def _check(data: Mapping[str, Any]) -> str:
     names = {
+        CheckName.BUILDS: "other builds with the {voice.commit} and without it",
         CheckName.LAYOUT: "{voice.commit} against its parent in another code layout",
         CheckName.REVERT: "revert on the {voice.newer} end",
         CheckName.KEPT: "no later commit takes it back",
@@ -89,6 +90,13 @@ SENTENCES: Mapping[str, Words] = {
     Checks.NAMED: _check,
     Checks.OPEN: "more {voice.run}s are due",
     Checks.NO_LAYOUT: "{sha:.12} does not build or run with another layout",
+    Checks.BUILDS: (
+        "{base} + {new} builds that the search had not measured: {why}; standard deviation of"
+        " builds of one side: {spread}"
+    ),
+    Checks.TOO_FEW_BUILDS: (
+        "there are too few other builds of both sides to say how far builds of one code differ"
+    ),
     Checks.NO_REVERT: "the revert does not apply to the {voice.newer} end",
     Checks.COMPARED: _COMPARED,
     Checks.EXPLAINS: f"{_COMPARED}; that is {_SHARE}",

@@ -68,8 +68,8 @@ def test_a_check_has_a_row_for_each_figure(cli):
     done = cli.run("resume", "check-2")
     rows = [" ".join(line.split()) for line in done.out.splitlines() if "throughput" in line]
     assert rows == [
-        "epoll.events_per_ms_1 epoll-throughput 30 [20..60]/ms 24 [21..40]/ms -20%",
-        "epoll events epoll-throughput 0 [0..0]/ms 2 [2..2]/ms -",
+        "events of 1 thread epoll-throughput 30 [20..60]/ms 24 [21..40]/ms -20%",
+        "events of 8 threads epoll-throughput 0 [0..0]/ms 2 [2..2]/ms -",
         "epoll.frozen epoll-throughput 0 [0..0]/ms 0.333 [0..1.00]/ms -",
     ]
     found = cli.run("resume", "check-2", "--json").data["figures"]

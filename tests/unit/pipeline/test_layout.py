@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A small change is proved with another code layout."""
+"""A small change is proved on other builds."""
 
 from pathlib import Path
 
@@ -7,9 +7,11 @@ from helpers.campaigns import REVERT, World, boots, line_of, scaled, sha
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Outcome
-from rtbisect.model.code import PROOF_LAYOUT
+from rtbisect.model.code import PROOF_LAYOUTS
+from rtbisect.model.kinds.search import Checks
 from rtbisect.model.result import CheckName
 from rtbisect.pipeline import bisect
+from rtbisect.search.build_groups import FEWEST
 
 
 def small(tmp_path, factor):
@@ -36,15 +38,18 @@ def kernels(here):
     return [(r.variant, builder.build(Path(), r, print).kernel) for r in asked]
 
 
-def test_a_small_change_is_proved_with_another_code_layout(tmp_path):
+def test_a_small_change_is_proved_with_other_code_layouts(tmp_path):
     here = small(tmp_path, lambda _variant: 1.15)
     result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
-    assert {v.check: v.status for v in result.verifications}[CheckName.LAYOUT] == "pass"
+    check = next(v for v in result.verifications if v.check is CheckName.BUILDS)
+    assert (check.status, check.note.kind) == ("pass", Checks.BUILDS)
+    assert (check.judgement.base.n, check.judgement.new.n) == (FEWEST, FEWEST)
     built = {(r.revision, r.variant) for r in here.builder.requests if r.variant}
-    # Boots of the proof are in a layout that the search has not seen.
+    # Boots of the proof are in layouts that the search has not seen.
     assert {(sha(2), "layout-1"), (sha(3), "layout-1")} <= built
-    assert {(sha(2), f"layout-{PROOF_LAYOUT}"), (sha(3), f"layout-{PROOF_LAYOUT}")} <= built
+    proof = {f"layout-{number}" for number in PROOF_LAYOUTS[:FEWEST]}
+    assert {(sha(place), variant) for place in (2, 3) for variant in proof} <= built
 
 
 def test_a_small_change_that_another_code_layout_does_not_show_is_no_culprit(tmp_path):

@@ -17,6 +17,7 @@ from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Limits, Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import Newer
+from rtbisect.model.lab import RunStatus
 from rtbisect.report.draft import DraftMailer
 from rtbisect.report.input_file import read_input
 from rtbisect.store import codec
@@ -99,14 +100,14 @@ def compared(here, newer, site="s"):
 
 
 @pytest.mark.parametrize(
-    ("newer", "limits", "outcome"),
+    ("newer", "script", "outcome"),
     [
-        (MENDED, Limits(), Outcome.NO_REGRESSION),
-        (sha(9), Limits(calibrate_min=2, calibrate_max=2), Outcome.INCONCLUSIVE),
+        (MENDED, {}, Outcome.NO_REGRESSION),
+        (sha(9), {sha(9): [RunStatus.BOOT_FAILED] * 9}, Outcome.INCONCLUSIVE),
     ],
 )
-def test_a_recorded_comparison_tells_what_it_told(newer, limits, outcome, tmp_path, monkeypatch):
-    ran = Ran(world(tmp_path / "state", BAD, limits=limits), monkeypatch)
+def test_a_recorded_comparison_tells_what_it_told(newer, script, outcome, tmp_path, monkeypatch):
+    ran = Ran(world(tmp_path / "state", BAD, script=script), monkeypatch)
     ran.world.campaign = compared(ran.world, newer)
     told, result, report = ran.carry_out(ran.world.campaign)
     assert (result.outcome, report) == (outcome, None)

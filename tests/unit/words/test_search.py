@@ -141,6 +141,19 @@ WORDS = [
     (Checks.NAMED, {"check": CheckName.REVERT}, "revert on the bad end"),
     (Checks.OPEN, {}, "more boots are due"),
     (Checks.NO_LAYOUT, {"sha": SHA}, "0123456789ab does not build or run with another layout"),
+    (
+        Checks.BUILDS,
+        {"base": 6, "new": 5, "why": PAIR["why"], "spread": PAIR["why"]},
+        (
+            "6 + 5 builds that the search had not measured: ratio 2.00; standard deviation of"
+            " builds of one side: ratio 2.00"
+        ),
+    ),
+    (
+        Checks.TOO_FEW_BUILDS,
+        {},
+        "there are too few other builds of both sides to say how far builds of one code differ",
+    ),
     (Checks.NO_REVERT, {}, "the revert does not apply to the bad end"),
     (Checks.COMPARED, PAIR, "6 + 6 boots, ratio 2.00"),
     (

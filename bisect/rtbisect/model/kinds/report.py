@@ -115,6 +115,8 @@ class Shows(Kind):
     #: A kernel with another code layout shows the same; it does not.
     LAYOUT = "shows.layout"
     LAYOUT_NOT = "shows.layout-not"
+    #: What the check on builds that the search had not booted has found.
+    BUILDS = "shows.builds", "why"
     #: What a gate found.
     SAME_KERNEL = "shows.same-kernel", "why"
     FUNCTIONS = "shows.functions", "why"

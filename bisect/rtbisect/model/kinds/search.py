@@ -80,6 +80,11 @@ class Checks(Kind):
     OPEN = "check.open"
     #: A revision that does not build or run in another layout.
     NO_LAYOUT = "check.no-layout", "sha"
+    #: So many builds of both sides, the reason of the judgement, and the effect that is as large as
+    #: the standard deviation of builds of one side.
+    BUILDS = "check.builds", "base new why spread"
+    #: There are too few other builds to say how builds differ.
+    TOO_FEW_BUILDS = "check.too-few-builds"
     #: The revert does not apply to the tip.
     NO_REVERT = "check.no-revert"
     #: Boots of both sides, and the reason of the judgement.

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Builds that stand for a culprit and for what was before it: other layouts, and its neighbours.
+
+A kernel can be built again with its functions at other addresses. A command cannot: there the
+neighbours are the other builds, for where one commit did it, every revision before it is as good as
+its parent and every one after it as bad as itself. They say less: a shift of the layout that
+neighbours share is to them a change of the code.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbisect.judge.scale import effect_floor
+from rtbisect.model.code import PROOF_LAYOUTS, SEARCH_LAYOUTS
+from rtbisect.search.build_groups import (
+    FEWEST,
+    FIRST_SHARE,
+    MEDIAN_COST,
+    MOST,
+    BuildPlan,
+    cheapest,
+)
+from rtbisect.search.posterior import kernels, side_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtbisect.search.likelihood.features import Aspect, Kernel, Views
+    from rtbisect.search.search_state import SearchState
+
+#: Kernels of a side that may stand in line: some do not build, or are the same.
+IN_LINE = 3 * MOST
+#: Degrees of freedom that an estimate of how builds differ needs; with fewer it is taken to be this
+#: share of what the ends differ by.
+ENOUGH, UNKNOWN = 4, 0.5
+
+
+def build_plan(state: SearchState, culprit: str) -> BuildPlan:
+    """What to compare, by what the search knows of `culprit` and of the noise."""
+    spec, seen = state.spec, noise(state, culprit)
+    boots, needed = cheapest(
+        seen.shift,
+        seen.tau,
+        seen.sigma,
+        build_s=spec.layout_cost_s or spec.build_cost_s,
+        boot_s=spec.boot_cost_s,
+    )
+    parent = state.related(state.ancestry.index[culprit])[1]
+    better = tuple(_in_line(state, parent, _before(state, culprit)))
+    worse = tuple(_in_line(state, culprit, _behind(state, culprit)))
+    booted = state.ledger.views.keys() - {*better, *worse}
+    signatures = {state.ledger.signature_of(kernel) for kernel in booted}
+    return BuildPlan(
+        better=better,
+        worse=worse,
+        boots=boots,
+        builds=max(FEWEST, math.ceil(FIRST_SHARE * needed)),
+        shift=seen.shift,
+        known=frozenset(signatures - {""}),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What the kernels of a search show, in badness."""
+
+    #: By how much kernels that have the culprit are worse than those that do not.
+    shift: float
+    #: Standard deviations: of builds of one side, and of boots of one build.
+    tau: float
+    sigma: float
+
+
+def noise(state: SearchState, culprit: str) -> Noise:
+    """The kernels that the search has booted, as two groups of builds (the method of moments of a
+    random-effects model). A range is searched because its ends lie far apart, by luck, too: all
+    kernels together overstate the shift less.
+    """
+    candidate, figure = state.ancestry.index[culprit], state.ends.figure
+    middles: dict[bool, list[float]] = {False: [], True: []}
+    sizes: list[int] = []
+    squares, free = 0.0, 0
+    for kernel in kernels(state.spec.graph, state.ledger):
+        values = [v for boot in kernel.boots if (v := _value(figure, boot)) is not None]
+        if not values:
+            continue
+        bad = bool(side_of(state.ledger, state.ancestry, kernel.shas[0])[candidate])
+        middles[bad].append(float(np.median(values)))
+        sizes.append(len(values))
+        squares += float(((np.asarray(values) - np.mean(values)) ** 2).sum())
+        free += len(values) - 1
+    sigma = math.sqrt(squares / free) if free else 0.0
+    sides = [np.asarray(side) for side in middles.values() if side]
+    between = sum(float(((side - side.mean()) ** 2).sum()) for side in sides)
+    degrees = len(sizes) - len(sides)
+    shift = state.ends.shift
+    if degrees < ENOUGH or len(sides) < len(middles):
+        return Noise(shift, UNKNOWN * shift, sigma)
+    apart = float(sides[1].mean() - sides[0].mean())
+    least = max(effect_floor(state.spec.threshold), UNKNOWN * shift)
+    own = MEDIAN_COST * sigma**2 * float(np.mean([1 / size for size in sizes]))
+    tau = math.sqrt(max(0.0, between / degrees - own))
+    return Noise(min(shift, max(apart, least)), tau, sigma)
+
+
+def _value(figure: Aspect, boot: Views) -> float | None:
+    if figure.around is not None:
+        return abs(boot[0] - figure.around)
+    return boot[figure.view] if figure.view < len(boot) else None
+
+
+def _before(state: SearchState, culprit: str) -> Iterator[int]:
+    """Candidates that do not have the culprit: its ancestors, the nearest first, then others."""
+    place = state.ancestry.index[culprit]
+    has = state.ancestry.descendants_or_self(place)
+    ancestors = state.ancestry.ancestors_or_self(place)
+    yield from (i for i in range(place - 1, -1, -1) if ancestors[i])
+    others = [i for i in range(state.ancestry.size) if not has[i] and not ancestors[i]]
+    yield from sorted(others, key=lambda i: abs(i - place))
+
+
+def _behind(state: SearchState, culprit: str) -> Iterator[int]:
+    """Candidates that descend from the culprit, the nearest first."""
+    place = state.ancestry.index[culprit]
+    has = state.ancestry.descendants_or_self(place)
+    yield from (i for i in range(place + 1, state.ancestry.size) if has[i])
+
+
+def _in_line(state: SearchState, stands_for: str, places: Iterator[int]) -> Iterator[Kernel]:
+    """Kernels of a side that were not booted: other layouts of the revision that they stand for,
+    then neighbours; and that revision itself as it is, for a side that has no other.
+    """
+    ledger, taken, found = state.ledger, set[str](), 0
+    if state.spec.layout_cost_s is not None and stands_for not in ledger.layouts_failed:
+        numbers = (*PROOF_LAYOUTS, *range(1, SEARCH_LAYOUTS + 1))
+        layouts = [n for n in numbers if (stands_for, n) not in ledger.views]
+        yield from ((stands_for, n) for n in layouts)
+        found += len(layouts)
+    for i in places:
+        sha = state.spec.graph.commits[i].sha
+        twins = ledger.equal.same_as(sha)
+        known = any(ledger.views.get((twin, 0)) for twin in twins)
+        if known or not taken.isdisjoint(twins) or ledger.untestable(sha):
+            continue
+        taken.update(twins)
+        yield sha, 0
+        found += 1
+        if found >= IN_LINE:
+            break
+    if not found:
+        yield stands_for, 0
