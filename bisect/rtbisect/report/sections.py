@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect.config.paths import data
 from rtbisect.judge.gates.boot_gates import still_right_name
-from rtbisect.model.campaign import Cause, Scale, Sought
+from rtbisect.judge.verdict import judge
+from rtbisect.model.campaign import Cause, Level, Scale, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Attributions
 from rtbisect.model.kinds.report import Concerns, Found, Machines, Series, Shows, Untested
@@ -24,6 +25,7 @@ from rtbisect.report.averages import (
     limit_of,
     of_boots,
     repaired_by,
+    threshold_of,
 )
 from rtbisect.report.commit_view import revision_name
 from rtbisect.report.headline_figure import floor_that_shows, headline, test_name
@@ -35,7 +37,7 @@ from rtbisect.words.numbers import readable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from rtbisect.model.campaign import Judgement
+    from rtbisect.model.campaign import Judgement, Sample, Threshold
     from rtbisect.model.report import Repaired, ReportInput, SeriesState
 
 #: Where the search leaves no doubt of a revision.
@@ -149,11 +151,50 @@ def on_and_off(report: ReportInput) -> bool:
     return both <= levels[True] and both <= levels[False]
 
 
+def differs_on_and_off(report: ReportInput) -> bool:
+    """Whether the figure that the mail opens with surely differs both times."""
+    found = headline(report)
+    limit = threshold_of(report, found[0].key) if found else None
+    if limit is None:
+        return False
+    judged = limit.toward(report.sought)
+    differs = {
+        loaded for loaded, parent, commit in _pairs(report) if _surely_worse(judged, parent, commit)
+    }
+    return differs == {True, False}
+
+
+def _surely_worse(limit: Threshold, base: Sample, new: Sample) -> bool:
+    """Not by numbers that cannot be compared: a report of elsewhere may have any."""
+    try:
+        return judge(limit, base, new).level is Level.REGRESSED
+    except ValueError:
+        return False
+
+
+def _pairs(report: ReportInput) -> Iterator[tuple[bool, Sample, Sample]]:
+    """Boots of parent and commit in each window of the figure that the mail opens with, and whether
+    a workload ran there.
+    """
+    found = headline(report)
+    rows: dict[tuple[bool, str], dict[str, Sample]] = {}
+    for row in report.result.table:
+        same = found and (row.metric.suite, row.metric.name) == (
+            found[0].key.suite,
+            found[0].key.name,
+        )
+        if same and row.sample.values:
+            rows.setdefault((row.workload != "none", row.window), {})[row.kernel] = row.sample
+    for (loaded, _window), sides in rows.items():
+        if KernelRole.PARENT in sides and KernelRole.CULPRIT in sides:
+            yield loaded, sides[KernelRole.PARENT], sides[KernelRole.CULPRIT]
+
+
 def is_kernels(report: ReportInput) -> bool:
     """Whether a mail may say that the kernel itself makes the difference."""
     checks = (check_of(report, CheckName.REVERT), other_builds(report))
     passed = all(check is not None and check.status is CheckStatus.PASS for check in checks)
-    return report.result.cause is Cause.KERNEL and on_and_off(report) and passed
+    return report.result.cause is Cause.KERNEL and differs_on_and_off(report) and passed
 
 
 def concerns(report: ReportInput) -> Iterator[Finding]:
@@ -168,7 +209,7 @@ def concerns(report: ReportInput) -> Iterator[Finding]:
         yield Finding.of(Concerns.ABOUT, workload=named)
     elif is_kernels(report):
         yield Finding.of(Concerns.KERNEL, workload=named)
-    elif report.result.cause is Cause.KERNEL and on_and_off(report):
+    elif report.result.cause is Cause.KERNEL and differs_on_and_off(report):
         yield Finding.of(Concerns.WITH_AND_WITHOUT, workload=named)
     elif report.result.cause is Cause.KERNEL and not workload:
         yield Finding.of(Concerns.NO_WORKLOAD)

@@ -213,6 +213,14 @@ def test_the_kernel_itself_is_said_with_workload_revert_and_layout_only():
     off = [row for row in report.result.table if row.workload == "none"]
     assert Concerns.KERNEL not in kinds(with_result(report, table=tuple(off)))
     assert Concerns.NO_WORKLOAD in kinds(with_result(report, table=tuple(off)))
+    # With rows of another figure beside the workload, and of this one where the commit changes
+    # nothing then.
+    loaded = [row for row in report.result.table if row.workload != "none"]
+    other = [replace(row, metric=replace(row.metric, name="p90_us")) for row in loaded]
+    flat = [replace(row, sample=loaded[0].sample) for row in loaded]
+    for rows in (other, flat):
+        told = kinds(with_result(report, table=(*off, *rows)))
+        assert told.isdisjoint({Concerns.KERNEL, Concerns.WITH_AND_WITHOUT})
 
 
 def test_tags_are_offered_for_what_is_the_kernels():
