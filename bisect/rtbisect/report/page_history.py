@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 #: In pixels: all of a picture, above the plot, and below it.
 _HEIGHT, _ABOVE, _BELOW = 260, 12, 46
+#: Name of the picture whose dots are single boots.
+ORDER = "order"
 #: In percent: beside the labels of the axis, and dots of one revision beside each other.
 _BESIDE = 15.0
 _ASIDES = (0.0, -0.8, 0.8)
@@ -92,10 +94,12 @@ def order_picture(report: ReportInput, runs: Sequence[Run]) -> Picture | None:
     boots = _boots(report, runs)
     if len(boots) < 3:
         return None
-    plot = _Plot(report, [value for _, value in boots], (1, len(boots)))
-    dots = [plot.dot(n, value, _kernel(report, run)) for n, (run, value) in enumerate(boots, 1)]
-    labels = [plot.below(1, "first boot"), plot.below(len(boots), f"boot {len(boots)}")]
-    return plot.drawn("order", plot.found(Pictured.ORDER, boots=len(boots)), dots, [], labels)
+    # By the numbers that the table of boots has: one that tells nothing leaves a gap.
+    place = {id(run): number for number, run in enumerate(runs, 1)}
+    plot = _Plot(report, [value for _, value in boots], (1, len(runs)))
+    dots = [plot.dot(place[id(run)], value, _kernel(report, run)) for run, value in boots]
+    labels = [plot.below(1, "first boot"), plot.below(len(runs), f"boot {len(runs)}")]
+    return plot.drawn(ORDER, plot.found(Pictured.ORDER, boots=len(boots)), dots, [], labels)
 
 
 def with_own(report: ReportInput, earlier: Sequence[EarlierFigure]) -> tuple[EarlierFigure, ...]:
@@ -193,7 +197,7 @@ class _Plot:
             y = self._up(tick)
             grid.append(Line(_BESIDE, y, 100, y, "grid"))
             marks.append(Label(_BESIDE - 2, y + 4, number(tick), "end"))
-        marks.append(Label(0, _HEIGHT - 4, self._label()))
+        marks.append(Label(0, _HEIGHT - 4, self._label(one_boot=name == ORDER)))
         return Picture(
             name=name,
             description=told(self._report, found),
@@ -204,13 +208,13 @@ class _Plot:
             labels=(*marks, *labels),
         )
 
-    def _label(self) -> str:
+    def _label(self, *, one_boot: bool) -> str:
         key = self._report.result.metric
         if key is None:
             return ""
         name = name_of(str(key))
         if of_boots(key):
-            return axis_label(f"{name}, share of boots", "")
+            return axis_label(name if one_boot else f"{name}, share of boots", "")
         return axis_label(name, self._unit, log=self._axis.log)
 
     def _up(self, value: float) -> float:

@@ -16,10 +16,16 @@ from helpers.report_epoll import epoll
 from helpers.report_parts import LOUD, QUIET, QUIET_TIP, TEMPLATES, sha
 from rtbisect.evidence import bundle
 from rtbisect.model.campaign import Outcome, Sought
+from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import EarlierFigure
 from rtbisect.model.result import Gate, GateStatus
 from rtbisect.report.page import write_page
-from rtbisect.report.page_history import earlier_picture, history_picture, with_own
+from rtbisect.report.page_history import (
+    earlier_picture,
+    history_picture,
+    order_picture,
+    with_own,
+)
 from rtbisect.report.page_machine import role
 from rtbisect.report.page_pictures import boots_picture, side_rows
 
@@ -226,6 +232,19 @@ def test_of_what_a_boot_has_or_has_not_a_revision_has_its_share(tmp_path):
     assert (bottom - high) / (bottom - top) == pytest.approx(8 / 12, abs=0.01)
     _, found = page(report, tmp_path, boots)
     assert {each["class"] for each in found.all_of("line")} == {"grid", "mark"}
+
+
+def test_in_their_order_boots_have_the_numbers_of_the_table():
+    """One that tells nothing leaves a gap; a dot is one boot, and no share of boots."""
+    report = CASES["hang"]()
+    told = [boot(1, value, STALL, "1") for value in (0.0, 0.0, 1.0)]
+    lost = replace(told[0], status=RunStatus.HUNG, measurements=())
+    drawn = order_picture(report, [told[0], lost, *told[1:]])
+    first, second, third = (each.x for each in drawn.dots)
+    assert second - first == pytest.approx(2 * (third - second), abs=0.2)
+    texts = [each.text for each in drawn.labels]
+    assert "boot 4" in texts
+    assert "timer stops" in texts
 
 
 def test_a_commit_with_two_parents_is_compared_with_both():
