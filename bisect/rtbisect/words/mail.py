@@ -57,7 +57,7 @@ _HOW = {
 def _answer(data: Mapping[str, Any]) -> str:
     outcome = _OUTCOMES.get(data["outcome"], "{outcome}")
     how = _HOW.get(data["cause"], "") if data["culprit"] else ""
-    confidence = " (confidence {confidence:.3f})" if data["confidence"] else ""
+    confidence = " (confidence {confidence:probability})" if data["confidence"] else ""
     better = "; better: {better:; }" if data["better"] else ""
     return f"{outcome}{how}{confidence}{better}"
 

@@ -175,7 +175,7 @@ SAID = [
     (Digested.NO_ANSWER, {}, "no answer"),
     (Digested.ANSWER, {"outcome": "culprit", "culprit": SHA, "cause": "kernel",
                        "confidence": 0.99961, "better": ()},
-     "commit aaaaaaaaaaaa (confidence 1.000)"),
+     "commit aaaaaaaaaaaa (confidence >0.999)"),
     (Digested.ANSWER, {"outcome": "culprit", "culprit": SHA, "cause": "none",
                        "confidence": None, "better": ()},
      "commit aaaaaaaaaaaa, cause not known"),
