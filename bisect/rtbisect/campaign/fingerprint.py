@@ -140,8 +140,7 @@ def keep_setup(setup: Setup, journal: Journal) -> Setup:
                 "put them back as they were, or start a new campaign",
             )
         if not kept.document:
-            kept = with_document(kept, parts)
-            journal.rewrite(key, kind, kept)
+            journal.rewrite(key, kind, with_document(kept, parts))
     return as_begun(setup, journal)
 
 

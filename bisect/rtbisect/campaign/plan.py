@@ -17,7 +17,6 @@ from rtbisect.model.campaign import CampaignKind, CampaignRequest, Limits
 from rtbisect.model.code import BuildRequest
 from rtbisect.model.lab import OF_SITE, DeviceType, RunRequest, Window
 from rtbisect.model.setup import KernelSetup, Setup
-from rtbisect.pipeline.compare import first_looks
 from rtbisect.suites.base import every
 
 if TYPE_CHECKING:
@@ -104,18 +103,14 @@ def _windows_beside(
 
 
 def check_target(site: Site, target: BuildTarget) -> Setup:
-    """What a check of a build_config works with; ConfigError where something that it reads cannot
-    be made, or it could never say that the tip is worse.
-    """
-    setup = setup_of(
+    """What a check of a build_config works with, when everything that it reads can be made."""
+    return setup_of(
         site,
         target,
         CampaignRequest(
             kind=CampaignKind.CHECK, site=str(site.path), tree=target.name, older="", newer=""
         ),
     )
-    first_looks(setup)
-    return setup
 
 
 def build_pattern(site: Site, target: BuildTarget, suites: tuple[str, ...]) -> BuildRequest:

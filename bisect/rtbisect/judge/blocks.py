@@ -121,6 +121,24 @@ def split_p(  # noqa: PLR0913  (two samples, their hosts)
     return (extreme + 1) / (sums.size + 1)
 
 
+def exchange_p(  # noqa: PLR0913  (two samples, their hosts)
+    base: Sequence[float],
+    new: Sequence[float],
+    base_hosts: Sequence[str],
+    new_hosts: Sequence[str],
+    *,
+    ranks: bool,
+    seed: int = 0,
+) -> float:
+    """P value of "new is greater": labels are exchanged within a host where there are several, else
+    freely. Without hosts all boots are of one.
+    """
+    if not base_hosts or not new_hosts or one_block(base_hosts, new_hosts):
+        test = stats.rank_p if ranks else stats.permutation_p
+        return test(base, new, alternative="greater", seed=seed)
+    return split_p(base, new, base_hosts, new_hosts, ranks=ranks, seed=seed)
+
+
 def host_parts(
     threshold: Threshold, boots: Sequence[tuple[str, str, float]]
 ) -> tuple[HostPart, ...]:

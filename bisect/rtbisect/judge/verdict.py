@@ -87,13 +87,9 @@ def _compare(
     interval = stats.bootstrap_shift(base_badness, new_badness, mean=by_mean(threshold))
     # One stray boot of the parent must not take back what ten others say; what is judged by its
     # mean is compared by its mean.
-    if _one_host(base, new):
-        test = stats.permutation_p if by_mean(threshold) else stats.rank_p
-        p = test(base_badness, new_badness, alternative="greater")
-    else:
-        p = blocks.split_p(
-            base_badness, new_badness, base.hosts, new.hosts, ranks=not by_mean(threshold)
-        )
+    p = blocks.exchange_p(
+        base_badness, new_badness, base.hosts, new.hosts, ranks=not by_mean(threshold)
+    )
     return shift, interval, p
 
 

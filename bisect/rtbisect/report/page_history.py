@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 #: In pixels: all of a picture, above the plot, and below it.
 _HEIGHT, _ABOVE, _BELOW = 260, 12, 46
-#: Name of the picture whose dots are single boots.
-ORDER = "order"
 #: In percent: beside the labels of the axis, and dots of one revision beside each other.
 _BESIDE = 15.0
 _ASIDES = (0.0, -0.8, 0.8)
@@ -99,7 +97,7 @@ def order_picture(report: ReportInput, runs: Sequence[Run]) -> Picture | None:
     plot = _Plot(report, [value for _, value in boots], (1, len(runs)))
     dots = [plot.dot(place[id(run)], value, _kernel(report, run)) for run, value in boots]
     labels = [plot.below(1, "first boot"), plot.below(len(runs), f"boot {len(runs)}")]
-    return plot.drawn(ORDER, plot.found(Pictured.ORDER, boots=len(boots)), dots, [], labels)
+    return plot.drawn("order", plot.found(Pictured.ORDER, boots=len(boots)), dots, [], labels)
 
 
 def with_own(report: ReportInput, earlier: Sequence[EarlierFigure]) -> tuple[EarlierFigure, ...]:
@@ -197,7 +195,7 @@ class _Plot:
             y = self._up(tick)
             grid.append(Line(_BESIDE, y, 100, y, "grid"))
             marks.append(Label(_BESIDE - 2, y + 4, number(tick), "end"))
-        marks.append(Label(0, _HEIGHT - 4, self._label(one_boot=name == ORDER)))
+        marks.append(Label(0, _HEIGHT - 4, self._label(one_boot=found.kind == Pictured.ORDER)))
         return Picture(
             name=name,
             description=told(self._report, found),

@@ -37,7 +37,7 @@ from rtbisect.words.numbers import readable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from rtbisect.model.campaign import Judgement, Sample, Threshold
+    from rtbisect.model.campaign import Judgement, MetricKey, Sample, Threshold
     from rtbisect.model.report import Repaired, ReportInput, SeriesState
 
 #: Where the search leaves no doubt of a revision.
@@ -159,7 +159,9 @@ def differs_on_and_off(report: ReportInput) -> bool:
         return False
     judged = limit.toward(report.sought)
     differs = {
-        loaded for loaded, parent, commit in _pairs(report) if _surely_worse(judged, parent, commit)
+        loaded
+        for loaded, parent, commit in _pairs(report, limit.key)
+        if _surely_worse(judged, parent, commit)
     }
     return differs == {True, False}
 
@@ -172,17 +174,11 @@ def _surely_worse(limit: Threshold, base: Sample, new: Sample) -> bool:
         return False
 
 
-def _pairs(report: ReportInput) -> Iterator[tuple[bool, Sample, Sample]]:
-    """Boots of parent and commit in each window of the figure that the mail opens with, and whether
-    a workload ran there.
-    """
-    found = headline(report)
+def _pairs(report: ReportInput, key: MetricKey) -> Iterator[tuple[bool, Sample, Sample]]:
+    """Boots of parent and commit in each window of a figure, and whether a workload ran there."""
     rows: dict[tuple[bool, str], dict[str, Sample]] = {}
     for row in report.result.table:
-        same = found and (row.metric.suite, row.metric.name) == (
-            found[0].key.suite,
-            found[0].key.name,
-        )
+        same = (row.metric.suite, row.metric.name) == (key.suite, key.name)
         if same and row.sample.values:
             rows.setdefault((row.workload != "none", row.window), {})[row.kernel] = row.sample
     for (loaded, _window), sides in rows.items():

@@ -194,10 +194,8 @@ class _Look:
         return middle(self.bad) - middle(self.good)
 
     def p(self) -> float:
-        """One-sided, by ranks: labels are exchanged within a host only."""
-        if blocks.one_block(*self.hosts):
-            return stats.rank_p(self.good, self.bad, alternative="greater", seed=self.rule.seed)
-        return blocks.split_p(self.good, self.bad, *self.hosts, ranks=True, seed=self.rule.seed)
+        """One-sided, by ranks."""
+        return blocks.exchange_p(self.good, self.bad, *self.hosts, ranks=True, seed=self.rule.seed)
 
     def spread(self) -> _Look:
         """How far each boot lies from the middle of its end."""

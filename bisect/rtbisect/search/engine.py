@@ -59,9 +59,7 @@ def apply(state: SearchState, event: Event) -> SearchState:
 
 def knows_build(state: SearchState, sha: str, layout: int = 0) -> bool:
     """The log says how the build of `sha` ended."""
-    if layout:
-        return (sha, layout) in state.ledger.views
-    return state.ledger.equal.tried(sha)
+    return state.ledger.knows_build(sha, layout)
 
 
 def propose(

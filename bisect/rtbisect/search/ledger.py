@@ -102,6 +102,10 @@ class Ledger:
         sha, layout = kernel
         return self.layout_signatures.get(kernel, "") if layout else self.signatures.get(sha, "")
 
+    def knows_build(self, sha: str, layout: int = 0) -> bool:
+        """Whether it is known how the build of a revision ended; of another layout, that it did."""
+        return (sha, layout) in self.views if layout else self.equal.tried(sha)
+
     def built(self, sha: str) -> bool:
         return sha in self.signatures
 

@@ -24,7 +24,7 @@ from rtbisect.model.kinds.report import (
     Where,
     Withdrawn,
 )
-from rtbisect.words.metrics import BOOT_PHRASES, PHRASES, heading
+from rtbisect.words.metrics import BOOT_PHRASES, PHRASES, heading, phrases_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,8 +57,7 @@ def _change(data: Mapping[str, Any]) -> str:
 
 def _name(data: Mapping[str, Any]) -> str:
     """A figure by its short name; of a site's own by its key."""
-    key = data["suite"], data["name"]
-    phrases = PHRASES.get(key) or BOOT_PHRASES.get(key)
+    phrases = phrases_of(f"{data['suite']}.{data['name']}")
     return phrases.name if phrases else "{suite}.{name}"
 
 
