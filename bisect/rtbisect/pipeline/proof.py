@@ -8,8 +8,7 @@ What fails here is not mailed: a culprit that does not hold on fresh boots becom
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
@@ -154,8 +153,6 @@ class _Proof:
     checks: tuple[Verification, ...] = ()
     #: Boots of the proof, by revision.
     fresh: dict[str, Boots]
-    #: Other builds that were asked for, by revision and layout.
-    built: set[tuple[str, int]] = field(default_factory=set)
     #: As of its end.
     probability: float | None = None
 
@@ -168,7 +165,10 @@ class _Proof:
         while (step := verification.propose(state, late=late)) is not None:
             if not steps.budget.boots_left:
                 break
-            if step.purpose is BootPurpose.BUILDS and (built := self.first_build(step)):
+            if step.purpose is BootPurpose.BUILDS and not state.knows_build(step):
+                # It may turn out to be a kernel that was booted before.
+                build = steps.build(step.revision, step.layout)
+                built = Built(step.revision, build.ok, build.signature, build.seconds, step.layout)
                 state = verification.apply(state, built)
                 continue
             begun = Counter({sha: len(boots.runs) for sha, boots in self.fresh.items()})
@@ -176,9 +176,7 @@ class _Proof:
             for coming in verification.coming(state, steps.width, late=late):
                 explained = begun[coming.revision] < EXPLAINED_BOOTS
                 explain = spec.threshold.key.window if explained else ""
-                if coming.purpose is BootPurpose.BUILDS and (
-                    (coming.revision, coming.layout) not in self.built
-                ):
+                if coming.purpose is BootPurpose.BUILDS and not state.knows_build(coming):
                     break
                 ahead.append(_boot_request(spec, coming, explain, probes))
                 begun[coming.revision] += coming.purpose is not BootPurpose.BUILDS
@@ -202,17 +200,6 @@ class _Proof:
         for check in self.checks:
             if check not in told:
                 _tell_check(steps, check)
-
-    def first_build(self, step: verification.Boot) -> Built | None:
-        """What the build of a kernel has given, where the verification does not know; it may turn
-        out to be a kernel that was booted before.
-        """
-        known = (step.revision, step.layout) in self.built
-        self.built.add((step.revision, step.layout))
-        if known:
-            return None
-        build = self.steps.build(step.revision, step.layout)
-        return Built(step.revision, build.ok, build.signature, build.seconds, step.layout)
 
     def denied(self, *doubts: Finding) -> ProofEnd:
         """The end where fresh boots do not bear out what the search named."""
@@ -315,8 +302,7 @@ def _kept_until_end(
     )
     if culprit == bad or not end_sample.n or not culprit_sample.n:
         return ()
-    effect = partial(spec.figure.effect_for_reader, spec.threshold)
-    judgement = judge(spec.judged, end_sample, culprit_sample, effect=effect)
+    judgement = judge(spec.judged, end_sample, culprit_sample, effect=spec.told)
     if judgement.level is not Level.REGRESSED:
         return ()
     readable = spec.figure.for_reader(spec.threshold, judgement)

@@ -13,6 +13,7 @@ import itertools
 import math
 import statistics
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,8 +114,16 @@ def cheapest(
     return boots, builds
 
 
-def examine(plan: BuildPlan, ledger: Ledger, threshold: Threshold) -> Groups:
-    """How the comparison stands after the boots of `ledger`, whose figure `threshold` judges."""
+def examine(
+    plan: BuildPlan,
+    ledger: Ledger,
+    threshold: Threshold,
+    effect: Callable[[float], Finding] | None = None,
+) -> Groups:
+    """How the comparison stands after the boots of `ledger`, whose figure `threshold` judges. The
+    reason tells the effect as in `judge`.
+    """
+    tell = effect or partial(effect_found, threshold)
     looked: tuple[tuple[Kernel, ...], tuple[Kernel, ...]] = ((), ())
     groups = Groups(())
     builds = plan.builds
@@ -126,7 +135,7 @@ def examine(plan: BuildPlan, ledger: Ledger, threshold: Threshold) -> Groups:
         if any(len(ledger.views.get(kernel, ())) < boots for kernel, boots in wanted):
             return replace(groups, wanted=wanted)
         looked = (sides[0], sides[1])
-        groups = _judged(plan, ledger, threshold, looked)
+        groups = _judged(plan, ledger, threshold, looked, tell)
         assert groups.judgement is not None
         if groups.judgement.level is not Level.UNDECIDED:
             return groups
@@ -159,6 +168,7 @@ def _judged(
     ledger: Ledger,
     threshold: Threshold,
     sides: tuple[tuple[Kernel, ...], tuple[Kernel, ...]],
+    tell: Callable[[float], Finding],
 ) -> Groups:
     """A look at these builds: one value each, the middle of its boots."""
     middle: Callable[[Sequence[float]], float] = (
@@ -190,19 +200,24 @@ def _judged(
         p=p,
         reason=Finding.of(Checks.OPEN),
     )
-    refuted = shift + reach < max(effect_floor(threshold), LEAST_SHARE * plan.shift)
-    return Groups((), _with_level(threshold, judgement, shift, refuted=refuted), spread)
+    shifts = shift, shift + reach, LEAST_SHARE * plan.shift
+    return Groups((), _with_level(threshold, judgement, shifts, tell(judgement.effect)), spread)
 
 
 def _with_level(
-    threshold: Threshold, judgement: Judgement, shift: float, *, refuted: bool
+    threshold: Threshold, judgement: Judgement, shifts: tuple[float, float, float], effect: Finding
 ) -> Judgement:
+    """Level and reason; `shifts` are shift, the largest that the interval leaves, and the least
+    that counts as what the ends differ by, all in badness.
+    """
+    shift, worst, least = shifts
     floor, alpha, p = effect_floor(threshold), ALPHA / LOOKS, judgement.p
-    effect = effect_found(threshold, judgement.effect)
-    if shift >= floor and shift > 0 and p <= alpha:
+    if shift >= floor and p <= alpha:
         level, reason = Level.REGRESSED, Finding.of(Judged.REGRESSED, effect=effect, p=p)
-    elif refuted:
+    elif worst < floor:
         level, reason = Level.PASS, Finding.of(Judged.EXCLUDED, effect=effect)
+    elif worst < least:
+        level, reason = Level.PASS, Finding.of(Checks.SURELY_LESS, effect=effect)
     elif shift >= floor:
         level = Level.UNDECIDED
         reason = Finding.of(Judged.ABOVE_ALPHA, effect=effect, p=p, alpha=alpha)

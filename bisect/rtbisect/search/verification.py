@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
@@ -92,6 +92,10 @@ class VerifySpec:
         """How the compared figure is judged."""
         return self.figure.threshold(self.threshold)
 
+    def told(self, effect: float) -> Finding:
+        """An effect that was judged on the compared figure, in what a reader knows."""
+        return self.figure.effect_for_reader(self.threshold, effect)
+
     @property
     def looks(self) -> tuple[int, ...]:
         """Boots a side at every look at a culprit and its parent. More boots of two builds say no
@@ -142,11 +146,17 @@ class VerifyState:
         """Valid values per kernel in `unit` with their hosts, in the order of the boots."""
         return {kernel: Sample.of(seen) for kernel, seen in self.ledger.observations.items()}
 
+    def knows_build(self, boot: Boot) -> bool:
+        """Whether the log says how the build of a boot ended."""
+        return self.ledger.knows_build(boot.revision, boot.layout)
+
     @cached_property
     def groups(self) -> Groups:
         """How the comparison of other builds stands."""
-        plan = self.spec.builds
-        return Groups(()) if plan is None else examine(plan, self.ledger, self.spec.judged)
+        spec, plan = self.spec, self.spec.builds
+        if plan is None:
+            return Groups(())
+        return examine(plan, self.ledger, spec.judged, spec.told)
 
     @cached_property
     def checks(self) -> tuple[_Check, ...]:
@@ -394,7 +404,7 @@ def _of_builds(state: VerifyState, *, ready: bool) -> _Check:
         base=readable.base.n,
         new=readable.new.n,
         why=readable.reason,
-        spread=spec.figure.effect_for_reader(spec.threshold, effect_of(spec.judged, groups.spread)),
+        spread=spec.told(effect_of(spec.judged, groups.spread)),
     )
     said = check.says(_STATUS[groups.judgement.level], note)
     return replace(check, verification=replace(said, judgement=readable))
@@ -426,11 +436,10 @@ def _verification(spec: VerifySpec, check: _Check, pair: Pair, alpha: float) -> 
 
 def _judged(spec: VerifySpec, pair: Pair, alpha: float) -> Judgement:
     """What the boots say of the pair: nothing yet, where equal boots may be luck."""
-    effect = partial(spec.figure.effect_for_reader, spec.threshold)
-    judgement = judge(spec.judged, *pair, alpha=alpha, effect=effect)
+    judgement = judge(spec.judged, *pair, alpha=alpha, effect=spec.told)
     if judgement.level is not Level.PASS or not _may_be_luck(spec, pair):
         return judgement
-    reason = Finding.of(Checks.LUCK, effect=effect(judgement.effect))
+    reason = Finding.of(Checks.LUCK, effect=spec.told(judgement.effect))
     return replace(judgement, level=Level.UNDECIDED, reason=reason)
 
 

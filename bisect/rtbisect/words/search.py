@@ -94,6 +94,7 @@ SENTENCES: Mapping[str, Words] = {
         "{base} + {new} builds that the search had not measured: {why}; standard deviation of"
         " builds of one side: {spread}"
     ),
+    Checks.SURELY_LESS: "{effect}, surely less than half of the change between the ends",
     Checks.TOO_FEW_BUILDS: (
         "there are too few other builds of both sides to say how far builds of one code differ"
     ),

@@ -11,6 +11,7 @@ from helpers.searches import replayed
 from rtbisect.model.campaign import Level, Observation, Sample, Scale
 from rtbisect.model.code import PROOF_LAYOUTS
 from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Judged, Told
 from rtbisect.model.kinds.search import Checks
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.result import CheckName, CheckStatus
@@ -18,6 +19,7 @@ from rtbisect.search import build_groups, engine, verification
 from rtbisect.search.build_groups import ENOUGH, FEWEST, MOST, BuildPlan
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.ledger import Ledger
+from rtbisect.search.likelihood.features import Aspect
 from rtbisect.search.siblings import build_plan, noise
 from rtbisect.search.spec import BootPurpose, SearchSpec
 
@@ -96,7 +98,28 @@ def test_boots_of_a_build_are_one_observation():
 
 def test_equal_builds_refute():
     groups, _ = examined(PLAN, lambda _kernel, rng: 10.0 + rng.gauss(0, 0.1))
-    assert groups.judgement.level is Level.PASS
+    assert (groups.judgement.level, groups.judgement.reason.kind) == (Level.PASS, Judged.EXCLUDED)
+
+
+def test_so_do_builds_that_show_surely_less_than_half_of_what_the_ends_do():
+    """That is not below the smallest change that counts, and not told so."""
+
+    def level(kernel, _rng):
+        side, number = kernel[0][0], int(kernel[0][1:])
+        return 10.0 + 0.2 * (side == "b") + (0.3 if number % 2 else -0.3)
+
+    groups, _ = examined(replace(PLAN, shift=2.0), level)
+    reason = groups.judgement.reason
+    assert (groups.judgement.level, reason.kind) == (Level.PASS, Checks.SURELY_LESS)
+
+
+def test_the_reason_tells_a_part_of_a_figure_as_a_reader_knows_it():
+    """Of a logarithm a ratio; its threshold as it is judged has a difference."""
+    spec = replace(SPEC, threshold=RES, figure=Aspect(mean=True), revert=None)
+    state, _ = proved(lambda k, rng: ordinary(k, rng) + 20 * (k[0][0] in "bc"), spec)
+    check = verification.verifications(state)[1]
+    assert check.judgement.reason.data["effect"].kind == Told.RATIO
+    assert check.note.data["spread"].kind == Told.RATIO
 
 
 def test_a_build_that_fails_or_is_no_further_build_makes_room_for_the_next():

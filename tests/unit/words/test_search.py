@@ -150,6 +150,11 @@ WORDS = [
         ),
     ),
     (
+        Checks.SURELY_LESS,
+        {"effect": PAIR["why"]},
+        "ratio 2.00, surely less than half of the change between the ends",
+    ),
+    (
         Checks.TOO_FEW_BUILDS,
         {},
         "there are too few other builds of both sides to say how far builds of one code differ",

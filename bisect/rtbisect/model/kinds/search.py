@@ -83,6 +83,8 @@ class Checks(Kind):
     #: So many builds of both sides, the reason of the judgement, and the effect that is as large as
     #: the standard deviation of builds of one side.
     BUILDS = "check.builds", "base new why spread"
+    #: The reason of a judgement of builds: they do not differ as the ends do.
+    SURELY_LESS = "check.surely-less", "effect"
     #: There are too few other builds to say how builds differ.
     TOO_FEW_BUILDS = "check.too-few-builds"
     #: The revert does not apply to the tip.
