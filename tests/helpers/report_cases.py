@@ -224,7 +224,7 @@ def backport():
         whole,
         campaign="backport-0007",
         graph=history(32, [(sha(24), title)]),
-        culprit=replace(whole.culprit, subject=title),
+        culprit=replace(whole.culprit, subject=title, release="v6.17-rc1"),
         result=replace(
             whole.result,
             judgement=found,

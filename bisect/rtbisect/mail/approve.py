@@ -176,15 +176,15 @@ def approve(state: Path, store: CampaignStore, record: CampaignRecord, by: str) 
     person = approver(site, by)
     if draft.state is not ReportState.DRAFT:
         raise ConfigError(f"the report of {record.id} is {draft.state}", "see `rtbisect mail list`")
+    # What holds a report back is asked of its data, not of the mail that anybody may edit.
+    check_gates(record)
+    check_mailable(report)
     folder = draft.folder
     try:
         data = (folder / PUBLIC).read_bytes()
     except OSError as error:
         hint = f"`rtbisect report propose {record.id}` writes it; read it first"
         raise ConfigError(f"{folder / PUBLIC}: {error.strerror}", hint) from error
-    # What holds a report back is asked of its data, not of the mail that anybody may edit.
-    check_gates(record)
-    check_mailable(report)
     _refuse(_faults(report, data, assemble.bot_of(site)), f"correct {folder / PUBLIC}")
     _check_published(site, record.id, data)
     assert report.culprit is not None, "only a report on a commit is mailable"

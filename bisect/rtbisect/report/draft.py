@@ -26,7 +26,7 @@ from rtbisect.report.lint.form import MAX_BYTES
 from rtbisect.report.mail_values import Detail, mail_values
 from rtbisect.report.message import Envelope, guard, message, own_id, subject
 from rtbisect.report.own import check_mailable
-from rtbisect.report.policy import stands_still
+from rtbisect.report.policy import asks_to_pick
 from rtbisect.report.reproduce import lines_of, recipe_of_command
 from rtbisect.report.text import ascii_line, short, wrap
 from rtbisect.report.wording import voice_of_report, words_of
@@ -239,7 +239,7 @@ def marks(report: ReportInput) -> tuple[tuple[str, str], ...]:
     outcome = f"{report.result.outcome}; cause={report.result.cause}"
     always = (("Campaign", report.campaign), ("Outcome", outcome))
     words = words_of(report)
-    kind = words.still_kind if stands_still(report) else words.kind
+    kind = words.asking_kind if asks_to_pick(report) else words.kind
     return (*always, ("Kind", kind)) if kind else always
 
 

@@ -18,7 +18,8 @@ from rtbisect.report import sections
 from rtbisect.report.commit_view import commit_view
 from rtbisect.report.opening import opening, sure
 from rtbisect.report.own import held_back
-from rtbisect.report.policy import better
+from rtbisect.report.policy import asks_to_pick, better
+from rtbisect.report.stable_series import series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,8 +69,9 @@ class Public:
 class Letter:
     """The findings of a mail, in the order in which it says them."""
 
-    #: What changed and how sure that is; where it was found.
+    #: What changed and how sure that is; what stable is asked for; where it was found.
     opening: tuple[Finding, ...]
+    asked: tuple[Finding, ...]
     found: tuple[Finding, ...]
     hurts: Finding | None
     #: What the search, the proof and its checks say beside that.
@@ -90,6 +92,7 @@ class Letter:
         """All of it that is a claim."""
         return (
             *self.opening,
+            *self.asked,
             *self.found,
             *self.reasons,
             *self.proof,
@@ -103,6 +106,7 @@ def letter(report: ReportInput, bot: Bot, public: Public | None = None) -> Lette
     """The mail of a report; `public` is the one for other people."""
     return Letter(
         opening=opening_of(report),
+        asked=tuple(series(report)) if asks_to_pick(report) else (),
         found=tuple(sections.found(report)),
         hurts=_hurts(public),
         reasons=_reasons(report),

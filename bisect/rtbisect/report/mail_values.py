@@ -78,6 +78,7 @@ def mail_values(
         "banner": banner(report),
         "objections": _objections(report, min(200, detail.line)),
         "opening": paragraph(letter.opening),
+        "asked": paragraph(letter.asked),
         "found": sentence(letter.found),
         "hurts": paragraph([letter.hurts] if letter.hurts else []),
         "reasons": told(letter.reasons[: detail.reasons], detail.line),

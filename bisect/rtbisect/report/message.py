@@ -140,7 +140,7 @@ def subject(report: ReportInput, *, marked: bool = True) -> str:
 def seen_as(report: ReportInput) -> str:
     """The symptom in a few words."""
     found = symptom(report)
-    return said(report, found, 60) if found else str(report.result.metric or "not measured")
+    return said(report, found, 70) if found else str(report.result.metric or "not measured")
 
 
 def guard(body: str, *, commands: bool = False) -> str:

@@ -12,6 +12,7 @@ from rtbisect.model.campaign import Cause, Outcome, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Joined
 from rtbisect.model.kinds.report import Changes, Columns, Levels, Opens, Sure, Symptoms, Where
+from rtbisect.model.report import Standing
 from rtbisect.model.result import CheckName, CheckStatus
 from rtbisect.report.averages import (
     centre,
@@ -23,7 +24,7 @@ from rtbisect.report.averages import (
     threshold_of,
 )
 from rtbisect.report.headline_figure import headline
-from rtbisect.report.policy import better
+from rtbisect.report.policy import asks_to_pick, better, lacking, mainline_of
 from rtbisect.report.text import cut
 from rtbisect.words.numbers import probability, readable
 
@@ -63,7 +64,10 @@ def symptom(report: ReportInput) -> Finding | None:
         return Finding.of(Symptoms.UNMEASURED, **data)
     if "part" in data:
         return Finding.of(Symptoms.PART, **data)
-    return Finding.of(Symptoms.BOOTS if "base_boots" in data else Symptoms.FIGURE, **data)
+    if "base_boots" in data:
+        repaired = report.sought is Sought.REPAIR
+        return Finding.of(Symptoms.ENDED if repaired else Symptoms.BOOTS, **data)
+    return Finding.of(Symptoms.FIGURE, **data)
 
 
 def _sides(report: ReportInput, judgement: Judgement) -> dict[str, Any]:
@@ -137,7 +141,26 @@ def opening(report: ReportInput) -> Finding:
     commit = {"commit": report.culprit.sha, "subject": cut(report.culprit.subject, _TITLE)}
     if result.cause in _NOT_KERNELS:
         return Finding.of(_NOT_KERNELS[result.cause], **changed, **commit)
-    return Finding.of(Opens.CULPRIT, **changed, **commit, beside=beside(report))
+    known = {**changed, **commit, "beside": beside(report)}
+    repairs = report.sought is Sought.REPAIR
+    return _opens_repair(report, known) if repairs else Finding.of(Opens.CULPRIT, **known)
+
+
+def _opens_repair(report: ReportInput, known: dict[str, Any]) -> Finding:
+    """What is repaired; of one that stable is asked to pick, first which series lack it."""
+    change: Finding = known["change"]
+    if change.kind == Changes.BOOTS:
+        known["change"] = Finding.of(Changes.WITHOUT, **change.data)
+    if not asks_to_pick(report):
+        return Finding.of(Opens.REPAIR, **known)
+    missing = lacking(report)
+    return Finding.of(
+        Opens.BACKPORT,
+        series=tuple(each.name for each in missing),
+        applies=all(each.standing is Standing.APPLIES for each in missing),
+        commit=mainline_of(report.culprit),
+        **{name: known[name] for name in ("change", "subject", "beside", "where")},
+    )
 
 
 def figure_name(key: MetricKey) -> Finding:

@@ -14,7 +14,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import CpuLists, Obstacle, Overclaims
 from rtbisect.model.kinds.report import Concerns, Footers, Shows, Sure, Untested
 from rtbisect.report.headline_figure import headline
-from rtbisect.report.policy import stands_still
+from rtbisect.report.policy import asks_to_pick, lacking, mainline_of, stands_still
 from rtbisect.report.sections import is_kernels
 from rtbisect.words.speak import speak
 
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 #: Causes that other people can do something about.
 _ACTIONABLE = {Cause.KERNEL, Cause.WORKLOAD_DEPENDENT}
+#: What the program looks at to know whom to ask for what.
+_FOR_A_REQUEST = (
+    "search again where the repository has mainline's tags vX.Y and the stable series (branches"
+    " linux-X.Y.y or tags vX.Y.Z)"
+)
 
 
 def held_back(report: ReportInput) -> Finding | None:
@@ -35,8 +40,7 @@ def held_back(report: ReportInput) -> Finding | None:
     obstacle = _obstacle_of_data(report)
     if obstacle is None and (gate := failed_gate(report.result)):
         return Finding.of(Obstacle.GATE, gate=gate.name)
-    obstacle = obstacle or _obstacle_of_answer(report)
-    return Finding.of(obstacle) if obstacle else None
+    return Finding.of(obstacle) if obstacle else _obstacle_of_answer(report)
 
 
 def mailable(report: ReportInput) -> bool:
@@ -47,7 +51,9 @@ def mailable(report: ReportInput) -> bool:
 def check_mailable(report: ReportInput) -> None:
     """ConfigError where a report is for the operator alone, whoever wants to send it."""
     if held := held_back(report):
-        raise ConfigError(str(speak(held)), "nothing of it is sent to others")
+        missing = held.kind == Obstacle.NO_REQUEST
+        hint = _FOR_A_REQUEST if missing else "nothing of it is sent to others"
+        raise ConfigError(str(speak(held)), hint)
 
 
 def failed_gate(result: Result) -> Gate | None:
@@ -69,13 +75,17 @@ def _obstacle_of_data(report: ReportInput) -> Obstacle | None:
     return Obstacle.NO_CONSOLE if stands_still(report) and not report.excerpt else None
 
 
-def _obstacle_of_answer(report: ReportInput) -> Obstacle | None:
+def _obstacle_of_answer(report: ReportInput) -> Finding | None:
     """What was found, and who could do something about it."""
     if report.result.outcome is not Outcome.CULPRIT or report.culprit is None:
-        return Obstacle.NO_CULPRIT
+        return Finding.of(Obstacle.NO_CULPRIT)
     if report.sought is Sought.REPAIR and not stands_still(report):
-        return Obstacle.REPAIR
-    return None if report.result.cause in _ACTIONABLE else Obstacle.CAUSE
+        return Finding.of(Obstacle.REPAIR)
+    if report.sought is Sought.REPAIR and not asks_to_pick(report):
+        names = tuple(each.name for each in lacking(report))
+        mainline = mainline_of(report.culprit)
+        return Finding.of(Obstacle.NO_REQUEST, mainline=mainline, lacking=names)
+    return None if report.result.cause in _ACTIONABLE else Finding.of(Obstacle.CAUSE)
 
 
 #: What a mail may say of a thing, and that the thing was not tested: never both.

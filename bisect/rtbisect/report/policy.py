@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from rtbisect.config.schema import MailEntry
-    from rtbisect.model.report import CommitText, ReportInput
+    from rtbisect.model.report import CommitText, ReportInput, SeriesState
 
 STABLE = "stable@vger.kernel.org"
 
@@ -36,6 +36,8 @@ TRACKED = {"mainline", "next", "stable"}
 _NOBODY = re.compile(r"(?i)(no-?reply|do-?not-?reply|mailer-daemon|postmaster)@|@users\.noreply\.")
 #: Characters of a name with an address; what is longer is cut, and is no address then.
 _LONGEST_PERSON = 500
+#: Releases of mainline; a stable one has one number more.
+_MAINLINE = re.compile(r"v[0-9]+[.][0-9]+(-rc[0-9]+)?")
 _PERSON = re.compile(r"\s*(?P<name>[^<>]{0,200}?)\s*<(?P<address>[^<>\s]{1,200})>\s*")
 
 
@@ -46,6 +48,28 @@ def stands_still(report: ReportInput) -> bool:
         return False
     judged = opening[0]
     return all(has_share(judged.key, side) for side in (judged.base, judged.new))
+
+
+def mainline_of(commit: CommitText | None) -> str:
+    """The mainline commit of one: that which a backport names, or itself where the first release
+    that has it is one of mainline; "" where nobody knows.
+    """
+    if commit is None:
+        return ""
+    return commit.upstream or (commit.sha if _MAINLINE.fullmatch(commit.release) else "")
+
+
+def lacking(report: ReportInput) -> tuple[SeriesState, ...]:
+    """The stable series that are known to lack a repair."""
+    return tuple(each for each in report.series if each.lacks)
+
+
+def asks_to_pick(report: ReportInput) -> bool:
+    """Whether a report asks stable for something: it is a repair of boots that stand still, whose
+    mainline commit is known, and a series that lacks it.
+    """
+    repairs = report.sought is Sought.REPAIR and stands_still(report)
+    return repairs and bool(mainline_of(report.culprit) and lacking(report))
 
 
 def better(report: ReportInput) -> tuple[Judgement, ...]:
@@ -73,7 +97,7 @@ def purpose_of(report: ReportInput, kind: str, *, hurts: bool) -> Purpose:
     Where nobody tracks regressions none is called one: the word would say that somebody does.
     """
     if report.sought is Sought.REPAIR:
-        return Purpose.BACKPORT
+        return Purpose.BACKPORT if asks_to_pick(report) else Purpose.TOLD
     tracked = hurts and kind in TRACKED and report.result.cause is Cause.KERNEL
     return Purpose.TRACKED if tracked else Purpose.TOLD
 

@@ -14,9 +14,8 @@ from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Cause, Level, Scale, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Attributions
-from rtbisect.model.kinds.report import Concerns, Found, Machines, Series, Shows, Untested
+from rtbisect.model.kinds.report import Concerns, Found, Machines, Shows, Untested
 from rtbisect.model.lab import site_program
-from rtbisect.model.report import Standing
 from rtbisect.model.result import CheckName, CheckStatus, GateName, GateStatus, KernelRole
 from rtbisect.report.averages import (
     centre,
@@ -30,15 +29,17 @@ from rtbisect.report.averages import (
 from rtbisect.report.commit_view import revision_name
 from rtbisect.report.headline_figure import floor_that_shows, headline, test_name
 from rtbisect.report.opening import beside, check_of, levels, other_builds
+from rtbisect.report.policy import asks_to_pick
+from rtbisect.report.stable_series import series
 from rtbisect.report.text import cut
 from rtbisect.suites.base import every
 from rtbisect.words.numbers import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from rtbisect.model.campaign import Judgement, MetricKey, Sample, Threshold
-    from rtbisect.model.report import Repaired, ReportInput, SeriesState
+    from rtbisect.model.report import Repaired, ReportInput
 
 #: Where the search leaves no doubt of a revision.
 _SURE = 0.95
@@ -212,41 +213,10 @@ def concerns(report: ReportInput) -> Iterator[Finding]:
     if report.synthetic_workload and named:
         yield _program(named)
     if report.sought is Sought.REPAIR:
-        yield from series(report)
+        # What is asked of them stands above.
+        yield from () if asks_to_pick(report) else series(report)
     else:
         yield from brings_back(report)
-
-
-def series(report: ReportInput) -> Iterator[Finding]:
-    """Which stable series lack a repair, and what is known of the others."""
-    if report.culprit is None:
-        return
-    by_standing: dict[Standing, list[SeriesState]] = {}
-    for each in report.series:
-        by_standing.setdefault(each.standing, []).append(each)
-    lacking = tuple(_LACKING[each.standing](each) for each in report.series if each.lacks)
-    commit = report.culprit.upstream or report.culprit.sha
-    if lacking:
-        yield Finding.of(Series.PICK, commit=commit, lacking=lacking)
-    elif not report.series:
-        yield Finding.of(Concerns.NEEDED)
-    have = [*by_standing.get(Standing.HAS, ()), *by_standing.get(Standing.ALREADY_THERE, ())]
-    told = {
-        Series.HAVE: have,
-        Series.UNAFFECTED: by_standing.get(Standing.UNAFFECTED, ()),
-        Series.UNKNOWN: by_standing.get(Standing.UNKNOWN, ()),
-        Series.TESTED: [each for each in report.series if each.tested],
-    }
-    for kind, states in told.items():
-        if states:
-            yield Finding.of(kind, names=tuple(each.name for each in states))
-
-
-_LACKING: Mapping[Standing, Callable[[SeriesState], Finding]] = {
-    Standing.APPLIES: lambda each: Finding.of(Series.APPLIES, name=each.name),
-    Standing.CONFLICTS: lambda each: Finding.of(Series.CONFLICTS, name=each.name, files=each.files),
-    Standing.REVERTED: lambda each: Finding.of(Series.REVERTED, name=each.name, commit=each.commit),
-}
 
 
 def _program(workload: str) -> Finding:

@@ -26,9 +26,9 @@ class ReportWords:
     ends: tuple[str, str]
     #: Kernels before the change and since.
     kernels: tuple[str, str]
-    #: Headers say of what kind a report is: of boots that stand still, and of any other figure; ""
-    #: is not said.
-    still_kind: str
+    #: Headers say of what kind a report is: one that asks stable to pick it, and any other; "" is
+    #: not said.
+    asking_kind: str
     kind: str
     #: Before the subject: where the kernel itself hurts somebody, and else.
     hurting_mark: str
@@ -41,7 +41,7 @@ WORDS: Mapping[Sought, ReportWords] = {
     Sought.REGRESSION: ReportWords(
         ends=("good", "bad"),
         kernels=("good side", "bad side"),
-        still_kind="",
+        asking_kind="",
         kind="",
         hurting_mark="[REGRESSION] ",
         mark="",
@@ -50,7 +50,7 @@ WORDS: Mapping[Sought, ReportWords] = {
     Sought.REPAIR: ReportWords(
         ends=("older", "newer"),
         kernels=("broken", "repaired"),
-        still_kind="backport",
+        asking_kind="backport",
         kind="repair",
         hurting_mark="backport request: ",
         mark="backport request: ",

@@ -174,6 +174,14 @@ _REPLIES: Mapping[str, Words] = {
     Newer.REVISION: "Revision {name}",
 }
 
+
+def _no_request(data: Mapping[str, Any]) -> str:
+    commit = [] if data["mainline"] else ["its mainline commit"]
+    series = [] if data["lacking"] else ["a stable series that lacks it"]
+    missing = " and ".join(commit + series)
+    return f"No request to pick this repair without {missing}: for the operator, not for a list"
+
+
 _INTERNAL = "Internal: for the operator alone, not for a list"
 
 _REPORTS: Mapping[str, Words] = {
@@ -187,6 +195,7 @@ _REPORTS: Mapping[str, Words] = {
     Obstacle.GATE: "Gate {gate} failed: for the operator alone, not for a list",
     Obstacle.NO_CULPRIT: _INTERNAL,
     Obstacle.REPAIR: _INTERNAL,
+    Obstacle.NO_REQUEST: _no_request,
     Obstacle.CAUSE: _INTERNAL,
     Overclaims.KERNEL: (
         "says that the kernel itself does it, which takes the workload on and off, a revert and"

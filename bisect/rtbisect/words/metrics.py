@@ -32,7 +32,9 @@ class BootPhrases:
 
     #: What happens, as in "... in 8 of 12 boots".
     happens: str
+    #: In a subject, and there of what a repair ends.
     symptom: str
+    ended: str
     name: str
     #: Of one boot that has it, and of one that has it not.
     seen: str
@@ -284,6 +286,7 @@ BOOT_PHRASES: Mapping[tuple[str, str], BootPhrases] = {
     ("stall", "frozen_periods"): BootPhrases(
         happens="the CFS bandwidth timer of a cgroup stops",
         symptom="CFS bandwidth timer stops",
+        ended="CFS bandwidth timer no longer stops",
         name="timer stops",
         seen="the timer stopped",
         unseen="the timer did not stop",
@@ -291,6 +294,7 @@ BOOT_PHRASES: Mapping[tuple[str, str], BootPhrases] = {
     ("stall", "rcu_stall"): BootPhrases(
         happens="the kernel reports an RCU stall",
         symptom="RCU stalls",
+        ended="no RCU stalls any more",
         name="RCU stalls",
         seen="an RCU stall",
         unseen="no RCU stall",
@@ -298,6 +302,7 @@ BOOT_PHRASES: Mapping[tuple[str, str], BootPhrases] = {
     ("stall", "blocked_task"): BootPhrases(
         happens="the kernel reports a task that is blocked for too long",
         symptom="blocked tasks",
+        ended="no blocked tasks any more",
         name="blocked tasks",
         seen="a blocked task",
         unseen="no blocked task",
@@ -305,6 +310,7 @@ BOOT_PHRASES: Mapping[tuple[str, str], BootPhrases] = {
     ("stall", "soft_lockup"): BootPhrases(
         happens="the kernel reports a soft lockup",
         symptom="soft lockups",
+        ended="no soft lockups any more",
         name="soft lockups",
         seen="a soft lockup",
         unseen="no soft lockup",
@@ -312,6 +318,7 @@ BOOT_PHRASES: Mapping[tuple[str, str], BootPhrases] = {
     ("rcutorture", "failures"): BootPhrases(
         happens="rcutorture finds RCU wrong",
         symptom="rcutorture failures",
+        ended="no rcutorture failures any more",
         name="rcutorture failures",
         seen="rcutorture found RCU wrong",
         unseen="rcutorture found nothing",
@@ -319,6 +326,7 @@ BOOT_PHRASES: Mapping[tuple[str, str], BootPhrases] = {
     ("stall", "lockdep"): BootPhrases(
         happens="lockdep reports locks that are taken in a wrong order",
         symptom="lockdep reports",
+        ended="no lockdep reports any more",
         name="lockdep reports",
         seen="a report of lockdep",
         unseen="no report of lockdep",

@@ -67,6 +67,13 @@ def _change_of_boots(data: Mapping[str, Any]) -> str:
     return f"{happens} in {{new}} of {{new_boots}} boots instead of {{base}} of {{base_boots}}"
 
 
+def _change_without(data: Mapping[str, Any]) -> str:
+    phrases = BOOT_PHRASES.get((data["suite"], data["name"]))
+    happens = phrases.happens if phrases else f"{_name(data)} is seen"
+    with_it = "with it in {new} of {new_boots}"
+    return f"without it {happens} in {{base}} of {{base_boots}} boots, {with_it}"
+
+
 def _symptom(data: Mapping[str, Any]) -> str:
     phrases = PHRASES.get((data["suite"], data["name"]))
     return phrases.symptom if phrases else f"{_name(data)} {_ARROW}"
@@ -76,6 +83,14 @@ def _symptom_of_boots(data: Mapping[str, Any]) -> str:
     phrases = BOOT_PHRASES.get((data["suite"], data["name"]))
     symptom = phrases.symptom if phrases else _name(data)
     return f"{symptom} in {{new}} of {{new_boots}} boots"
+
+
+def _ended(data: Mapping[str, Any]) -> str:
+    phrases = BOOT_PHRASES.get((data["suite"], data["name"]))
+    symptom = phrases.symptom if phrases else _name(data)
+    ended = phrases.ended if phrases and not data["new"] else symptom
+    before = "{base}" if data["base_boots"] == data["new_boots"] else "{base} of {base_boots}"
+    return f"{ended} ({before} -> {{new}} of {{new_boots}} boots)"
 
 
 def _column(fallback: str) -> Words:
@@ -102,6 +117,30 @@ def _opens_culprit(data: Mapping[str, Any]) -> str:
     if data["beside"]:
         change = f"While {{beside}} runs, {_within(data)}"
     return f'{change} since commit {{commit:.12}} ("{{subject}}"), {{where}}.'
+
+
+def _opens_repair(data: Mapping[str, Any]) -> str:
+    found = 'The range contains the repair, commit {commit:.12} ("{subject}")'
+    return f"{found}: {_within(data)}{_beside(data)}, {{where}}."
+
+
+def _opens_backport(data: Mapping[str, Any]) -> str:
+    names = [f"{{series[{number}]}}" for number in range(len(data["series"]))]
+    listed = " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+    lack = f"{listed} {'lacks' if len(names) == 1 else 'lack'} mainline commit {{commit:.12}}"
+    applies = ", which applies there" if data["applies"] else ""
+    return f'{lack} ("{{subject}}"){applies}: {{change}}{_beside(data)}, {{where}}.'
+
+
+def _beside(data: Mapping[str, Any]) -> str:
+    return ", while {beside} runs" if data["beside"] else ""
+
+
+def _pick(data: Mapping[str, Any]) -> str:
+    """Of what nobody can pick as it is, somebody has to make a backport."""
+    if all(each.kind == Series.CONFLICTS for each in data["lacking"]):
+        return "Please backport mainline commit {commit} to {lacking}."
+    return "Please pick mainline commit {commit} for {lacking}."
 
 
 def _opens_with(rest: str) -> Words:
@@ -188,10 +227,12 @@ SENTENCES: Mapping[str, Words] = {
     Changes.FIGURE: _change,
     Changes.PART: lambda data: f"{_name(data)} {{part}} {_moves(data)}",
     Changes.BOOTS: _change_of_boots,
+    Changes.WITHOUT: _change_without,
     Changes.UNMEASURED: lambda data: f"{_name(data)} was not measured on both kernels",
     Symptoms.FIGURE: _symptom,
     Symptoms.PART: lambda data: f"{_name(data)} {{part}} {_ARROW}",
     Symptoms.BOOTS: _symptom_of_boots,
+    Symptoms.ENDED: _ended,
     Symptoms.UNMEASURED: lambda data: f"{_name(data)} not measured",
     Levels.FIGURE: "{value:figure}{unit:unit}",
     Levels.BOOTS: "{seen} of {boots} boots",
@@ -203,6 +244,8 @@ SENTENCES: Mapping[str, Words] = {
     Where.MACHINE: _machine,
     Where.EMULATED: lambda data: f"on an emulated machine (QEMU){_isolation(data)}",
     Opens.CULPRIT: _opens_culprit,
+    Opens.REPAIR: _opens_repair,
+    Opens.BACKPORT: _opens_backport,
     Opens.UNATTRIBUTED: lambda data: (
         f'{_over(data)} since commit {{commit:.12}} ("{{subject}}"), {{where}}. What makes the'
         " difference is not known, so this goes to nobody else."
@@ -266,10 +309,11 @@ SENTENCES: Mapping[str, Words] = {
     Concerns.ABOUT: "The figure is taken only while {workload} runs.",
     Concerns.OURS: _ours,
     Concerns.OF_SITE: "{workload} is a program of this lab, not an application.",
-    Concerns.NEEDED: "Series without the commit that have the fault want it.",
+    Concerns.NEEDED: "Which stable series lack it is not known.",
     Concerns.REPAIRS: "The commit says that it repairs {tag}: a revert brings that back.",
     Concerns.REPAIRED: _repaired,
-    Series.PICK: "Please pick mainline commit {commit} for {lacking}.",
+    Series.PICK: _pick,
+    Series.LACK: "Without it: {lacking}.",
     Series.APPLIES: "{name} (it applies)",
     Series.CONFLICTS: "{name} (conflicts in {files:first 3})",
     Series.REVERTED: "{name} (had it as {commit:.12} and reverted it)",
@@ -287,7 +331,7 @@ SENTENCES: Mapping[str, Words] = {
     Untested.HARDWARE: "hardware (the machine is emulated)",
     Untested.PRODUCTION: "an application",
     Untested.WORKLOAD: "the workload on and off on both kernels",
-    Untested.SERIES: "other series",
+    Untested.SERIES: "stable series",
     Untested.WHAT_IT_REPAIRS: "whether a revert brings back another fault",
     Machines.TOPOLOGY: _topology,
     Machines.HOSTS: lambda data: (

@@ -8,14 +8,19 @@ from contextlib import closing
 import pytest
 
 from helpers.campaigns import StillClock
+from helpers.findings import words
 from helpers.golden import is_golden
 from helpers.mail_server import Server
 from helpers.mail_world import USE, WHO
-from helpers.recorded import GOLDENS, MAILABLE, recording, rewritten
+from helpers.recorded import GOLDENS, MAILABLE, NO_REQUEST, recording, rewritten
 from rtbisect.campaign import assemble
 from rtbisect.kernel.maintainers import MaintainerLines
 from rtbisect.mail import approve
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Obstacle
+from rtbisect.report.input_file import read_input
 from rtbisect.report.lint.rules import lint
+from rtbisect.report.own import held_back
 
 pytestmark = pytest.mark.words
 
@@ -74,3 +79,19 @@ def test_the_thread_of_a_recorded_campaign_is_in_its_golden_files(name, world, s
     told, text = left(world, server)
     is_golden(GOLDENS / f"{name}.withdrawal.eml", text)
     assert told == people
+
+
+def test_a_recorded_repair_that_no_series_is_known_to_lack_leaves_for_nobody(
+    world, server, monkeypatch
+):
+    document, _held = recording(NO_REQUEST)
+    found = rewritten(document, world.root, monkeypatch, site=str(world.site))
+    world.publish(found.campaign)
+    missing = Finding.of(Obstacle.NO_REQUEST, mainline="", lacking=())
+    assert held_back(read_input(found.report.folder)) == missing
+    for command in ("propose", "approve"):
+        code, told = world("report", command, found.campaign, "--by", WHO)
+        assert (code, told["error"]) == (2, words(missing))
+    world("mail", "send", "--site", str(world.site))
+    assert server.taken() == []
+    assert not world.public(found.campaign).exists()

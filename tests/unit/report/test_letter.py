@@ -21,14 +21,12 @@ from rtbisect.model.kinds.report import (
     Levels,
     Machines,
     Opens,
-    Series,
     Shows,
     Sure,
     Symptoms,
     Untested,
     Where,
 )
-from rtbisect.model.report import Standing
 from rtbisect.model.result import CheckName, CheckStatus, KernelRole, Verification
 from rtbisect.report.letter import Public, letter
 from rtbisect.report.opening import opening, readable, symptom
@@ -359,39 +357,3 @@ def test_a_metric_without_a_threshold_is_told_by_its_name():
     assert (change["title"], change["unit"]) == ("", "ms")
     unknown = with_result(report, metric=MetricKey("rcu", "other", "rcu-off"))
     assert opening(unknown) == Like(Opens.CULPRIT, beside="")
-
-
-def test_a_backport_request_says_which_series_lack_it():
-    told = letter(backport(), BOT).concerns
-    pick = first(told, Series.PICK)
-    assert pick["commit"] == backport().culprit.sha
-    assert pick["lacking"] == (
-        Like(Series.APPLIES, name="linux-6.12.y"),
-        Like(Series.CONFLICTS, name="linux-6.6.y", files=("fs/eventpoll.c",)),
-    )
-    assert first(told, Series.HAVE)["names"] == ("linux-6.17.y",)
-    assert first(told, Series.UNAFFECTED)["names"] == ("linux-5.10.y",)
-    assert first(told, Series.TESTED)["names"] == ("linux-6.12.y",)
-    assert Untested.SERIES not in kinds(backport())
-
-
-def test_what_stable_is_asked_for_is_the_mainline_commit():
-    upstream = replace(backport().culprit, upstream="f" * 40)
-    told = letter(replace(backport(), culprit=upstream), BOT).concerns
-    assert first(told, Series.PICK)["commit"] == "f" * 40
-
-
-def test_where_no_series_is_known_nobody_is_asked_to_pick():
-    report = replace(backport(), series=())
-    assert Concerns.NEEDED in kinds(report)
-    assert Series.PICK not in kinds(report)
-    assert Untested.SERIES in kinds(report)
-    have = replace(backport(), series=backport().series[:1])
-    assert not kinds(have) & {Concerns.NEEDED, Series.PICK}
-
-
-def test_a_series_that_took_the_repair_back_lacks_it():
-    reverted = replace(backport().series[0], standing=Standing.REVERTED)
-    report = replace(backport(), series=(reverted,))
-    lacking = first(letter(report, BOT).concerns, Series.PICK)["lacking"]
-    assert lacking == (Like(Series.REVERTED, name="linux-6.17.y", commit=reverted.commit),)

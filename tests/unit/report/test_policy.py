@@ -24,6 +24,7 @@ def lab(report):
         (rcu(), "rt", True, Purpose.TOLD),
         (lab(epoll()), "mainline", True, Purpose.TOLD),
         (backport(), "mainline", True, Purpose.BACKPORT),
+        (replace(backport(), series=()), "mainline", True, Purpose.TOLD),
     ],
 )
 def test_what_a_report_is_for(report, kind, hurts, purpose):

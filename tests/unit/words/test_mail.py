@@ -29,6 +29,8 @@ pytestmark = pytest.mark.words
 REFUSED = Finding.of(Outcomes.REFUSED, command="test", error="there is no patch")
 SEARCHED = Finding.of(Outcomes.SEARCHED, command="bisect", campaign="bisect-4")
 SHA = "a" * 40
+NO_REQUEST = "No request to pick this repair without"
+TO_OPERATOR = "for the operator, not for a list"
 INTERNAL = "Internal: for the operator alone, not for a list"
 LISTS = {"isolated": "2-7", "housekeeping": "0-2"}
 
@@ -103,6 +105,10 @@ SAID = [
      "Gate G10 A/A failed: for the operator alone, not for a list"),
     (Obstacle.NO_CULPRIT, {}, INTERNAL),
     (Obstacle.REPAIR, {}, INTERNAL),
+    (Obstacle.NO_REQUEST, {"mainline": "", "lacking": ()},
+     f"{NO_REQUEST} its mainline commit and a stable series that lacks it: {TO_OPERATOR}"),
+    (Obstacle.NO_REQUEST, {"mainline": "", "lacking": ("linux-6.12.y",)},
+     f"{NO_REQUEST} its mainline commit: {TO_OPERATOR}"),
     (Obstacle.CAUSE, {}, INTERNAL),
     (CpuLists.OTHER_MACHINE,
      {**LISTS, "sockets": 1, "cores": 16, "threads": 2, "smt": True},

@@ -109,6 +109,9 @@ class Obstacle(Kind):
     NO_CULPRIT = "obstacle.no-culprit"
     #: A repair, but not of boots that stand still.
     REPAIR = "obstacle.repair"
+    #: A repair that stable cannot be asked for: its mainline commit, "" where it is not known, and
+    #: the series that lack it.
+    NO_REQUEST = "obstacle.no-request", "mainline lacking"
     #: The tool, or nobody knows what.
     CAUSE = "obstacle.cause"
 

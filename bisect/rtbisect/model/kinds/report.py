@@ -16,6 +16,8 @@ class Changes(Kind):
     PART = "change.part", "suite name part base new unit"
     #: So many of so many boots have it.
     BOOTS = "change.boots", "suite name title base base_boots new new_boots"
+    #: The same of a repair: of the kernel without it, and of the one with it.
+    WITHOUT = "change.without", "suite name title base base_boots new new_boots"
     #: One side has no boots.
     UNMEASURED = "change.unmeasured", "suite name"
 
@@ -26,6 +28,8 @@ class Symptoms(Kind):
     FIGURE = "symptom.figure", "suite name base new unit"
     PART = "symptom.part", "suite name part base new unit"
     BOOTS = "symptom.boots", "suite name base base_boots new new_boots"
+    #: What a repair ends.
+    ENDED = "symptom.ended", "suite name base base_boots new new_boots"
     UNMEASURED = "symptom.unmeasured", "suite name"
 
 
@@ -64,6 +68,10 @@ class Opens(Kind):
     """
 
     CULPRIT = "opens.culprit", "change middle boots commit subject beside where"
+    #: What a search for a repair found; `commit` is the one of mainline where stable is asked to
+    #: pick it for `series`, which lack it, and `applies` whether it does in each of them.
+    REPAIR = "opens.repair", "change middle boots commit subject beside where"
+    BACKPORT = "opens.backport", "series applies commit subject change beside where"
     #: A commit whose effect nobody could attribute, or that the instrument makes.
     UNATTRIBUTED = "opens.unattributed", "change middle boots commit subject where"
     TOOL = "opens.tool", "change middle boots commit subject where"
@@ -138,7 +146,7 @@ class Concerns(Kind):
     #: The program is our own, at `source`; one of the site's own.
     OURS = "concerns.ours", "workload source"
     OF_SITE = "concerns.of-site", "workload"
-    #: Of what a search for a repair found.
+    #: Of what a search for a repair found: nobody knows which series lack it.
     NEEDED = "concerns.needed"
     #: What the commit repairs, by its own words, or by a campaign.
     REPAIRS = "concerns.repairs", "tag"
@@ -150,6 +158,8 @@ class Series(Kind):
 
     #: What stable is asked for: the mainline commit, and each series that lacks it.
     PICK = "series.pick", "commit lacking"
+    #: Those that lack it, where nobody is asked.
+    LACK = "series.lack", "lacking"
     APPLIES = "series.applies", "name"
     CONFLICTS = "series.conflicts", "name files"
     #: It had it as this commit, and took it back.
