@@ -122,7 +122,7 @@ class World:
         """What a mail of a campaign may point to."""
         published = self.root / "www" / name
         published.mkdir(parents=True)
-        for file in ("SHA256SUMS", "boot.sh", "build.sh", "measure.sh"):
+        for file in ("SHA256SUMS", "index.html", "boot.sh", "build.sh", "measure.sh"):
             (published / file).touch()
         published.with_name(f"{name}.tar.gz").touch()
 

@@ -9,11 +9,13 @@ import subprocess
 import tarfile
 from pathlib import Path
 
+from helpers.report_parts import settings
 from rtbisect.evidence import bundle
 from rtbisect.evidence.replay import Answers
 from rtbisect.lab import console_block
 from rtbisect.lab.job_log import parse
 from rtbisect.model.campaign import CampaignRequest
+from rtbisect.report.draft import DraftMailer
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 
@@ -21,11 +23,14 @@ ROOT = Path(__file__).resolve().parents[2]
 BOOTS = ROOT / "tests/data/boots"
 
 
-def publish(monkeypatch, state, setup, result, builds, folder):
-    """The folder and, beside it, the archive of a campaign that came to `result`."""
+def publish(monkeypatch, state, setup, result, builds, folder, report=None):
+    """The folder and, beside it, the archive of a campaign that came to `result`; with its page
+    where there is the input of its report.
+    """
+    draft = DraftMailer(settings(state / "reports")).draft(report, ()) if report else None
     store = CampaignStore(state)
     name = store.create("bisect", codec.to_json(CampaignRequest, setup.request), "now")
-    store.finish(name, result, None)
+    store.finish(name, result, draft)
     monkeypatch.setattr(bundle, "_builds_of_answer", lambda *_: builds)
     folder.mkdir(parents=True)
     evidence = bundle.CampaignEvidence(setup, (), Answers(), result)

@@ -100,9 +100,9 @@ def _from_there(document, origin):
             step["value"] = json.dumps(run | {"facts": list(told.items())})
 
 
-def rewritten(document, folder, monkeypatch, site=""):
+def rewritten(document, folder, monkeypatch, site="", evidence=""):
     """Carry a recorded campaign out again, and the tests of its report, with files in `folder`;
-    `site` stands for the site file that it was asked with.
+    `site` stands for the site file that it was asked with, `evidence` is where that publishes.
     """
     # Message-IDs are drawn where a draft is made.
     monkeypatch.setattr(secrets, "token_hex", lambda size: "0" * 2 * size)
@@ -111,7 +111,8 @@ def rewritten(document, folder, monkeypatch, site=""):
     found = _carried_out(store, document, mailer, site)
     for test in document["tests"]:
         check = _carried_out(store, test, mailer, site)
-        found.answers[check.campaign] = _answer(found, check, test, mailer)
+        page = f"{evidence}/{found.campaign}/" if evidence else ""
+        found.answers[check.campaign] = _answer(found, check, test, mailer, page)
     return found
 
 
@@ -137,11 +138,12 @@ def _carried_out(store, document, mailer, site):
     )
 
 
-def _answer(found, check, test, mailer):
+def _answer(found, check, test, mailer, page):
     """The draft of the answer, also kept where `rtbisect report answer` looks for it."""
     question = codec.from_plain(ab_test.Question, test["question"])
     report, summary = read_input(found.report.folder), found.store.get(check.campaign).summary
     tested = ab_test.tested_by(report, question, check.campaign, check.result, summary, names=())
+    tested = replace(tested, page=page)
     now_iso = StillClock().now_iso()
     text = ab_test.answer_mail(mailer, report, tested, test["asked_by"], now_iso)
     keep(found.report.folder / f"answer-{check.campaign}.eml", text)

@@ -36,6 +36,8 @@ from rtbisect.report.lint.tags import REGRESSIONS
 from rtbisect.report.message import Envelope, seen_as
 
 _DATE = "2026-01-31T10:20:30+00:00"
+#: Of the report that answers are to.
+_PAGE = "https://lab.example.org/evidence/rcu-0002/"
 _BETTER = Finding.of(Columns.FIGURE, suite="ipi", name="res_per_s", unit="")
 
 
@@ -126,14 +128,15 @@ def tried(report, after, figures=(), what=PATCH, reasons=()):
     )
 
 
-def _answer(name, *test, report=None, **more):
+def _answer(name, *test, report=None, page="", **more):
     report = report or rcu()
     headers = Envelope(
         bot=BOT, to=(OPERATOR,), subject=subject(report), date=_DATE,
         message_id=f"{name}.1@lab.example.org", parent="<fix@kernel.example.org>",
         marks=(("Campaign", "rcu-0002"), ("Kind", "result"), ("State", "draft")),
     )  # fmt: skip
-    return "ab_result.txt.j2", headers, context(report, tried(report, *test, **more))
+    test = replace(tried(report, *test, **more), page=page)
+    return "ab_result.txt.j2", headers, context(report, test)
 
 
 _SENT = """\
@@ -161,13 +164,15 @@ NOTICES = {
     "digest": lambda: _digest("digest", lab_only=False),
     "infrastructure": lambda: _digest("infrastructure", lab_only=True),
     "withdrawal": _withdrawn,
-    "result": lambda: _answer("result", FAST, ((IRQS, ONE, ONE), (PER_IWI, QUIET, QUIET))),
+    "result": lambda: _answer(
+        "result", FAST, ((IRQS, ONE, ONE), (PER_IWI, QUIET, QUIET)), page=_PAGE
+    ),
     # Half of it is left.
-    "result_part": lambda: _answer("result-part", HALF),
+    "result_part": lambda: _answer("result-part", HALF, page=_PAGE),
     # The head of the branch does not mend it, and is worse in another figure.
     "retest": lambda: _answer(
         "retest", SLOW_TOO, ((IRQS, ONE, MANY_IRQS), (PER_IWI, QUIET, Sample((0.0717,)))),
-        what=Finding.of(Newer.REVISION, name="linux-6.12.y"),
+        what=Finding.of(Newer.REVISION, name="linux-6.12.y"), page=_PAGE,
     ),
     # On data that are for nobody else.
     "result_open": lambda: _answer("result-open", OPEN, report=replace(rcu(), device=QEMU)),

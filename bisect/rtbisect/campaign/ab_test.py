@@ -36,6 +36,7 @@ from rtbisect.report.draft import DraftMailer, keep
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, answers_to, own_id
 from rtbisect.report.own import mailable
+from rtbisect.report.page import PAGE
 from rtbisect.report.text import cut, short
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.journal import recorded
@@ -201,6 +202,7 @@ def write_answer(
     names = tuple(tree.tag_names((request.older, request.newer)).items())
     summary = CampaignStore(state).summary(check)
     tested = tested_by(report, question, check.id, result, summary, names=names)
+    tested = replace(tested, page=_published_page(site, record.id))
     mailer = assemble.mailer_of(state, site, report.operator)
     # A person may have edited the input; whoever has the report knows it by this one.
     report = replace(report, message_id=draft.message_id)
@@ -208,6 +210,12 @@ def write_answer(
     path = draft.folder / f"answer-{check.id}.eml"
     keep(path, text)
     return AnswerDraft(path, text, tested.judgement.level, tested.judgement, mailable(report))
+
+
+def _published_page(site: Site, campaign: str) -> str:
+    """The address of the page of a report; "" where it is not published."""
+    folder = site.evidence_folder(campaign)
+    return site.evidence_url(campaign) if folder and (folder / PAGE).is_file() else ""
 
 
 def tested_by(  # noqa: PLR0913  (a report, its question, and how that was answered)

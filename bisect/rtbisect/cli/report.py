@@ -13,7 +13,7 @@ import click
 
 from rtbisect.campaign import ab_test, session
 from rtbisect.campaign.assemble import SystemClock
-from rtbisect.campaign.earlier import earlier_figures
+from rtbisect.campaign.page import page_beside_draft
 from rtbisect.cli.options import (
     answers,
     by_option,
@@ -23,7 +23,6 @@ from rtbisect.cli.options import (
     site_path,
 )
 from rtbisect.cli.output import Output, PlainProgress
-from rtbisect.config.paths import data
 from rtbisect.config.site_file import load_site
 from rtbisect.errors import ConfigError, Exit, InfrastructureError
 from rtbisect.evidence.bundle import write_bundle
@@ -33,14 +32,11 @@ from rtbisect.mail.digest import digest, told, write_digest
 from rtbisect.mail.fixes import Mended, mended
 from rtbisect.mail.report_state import follow_outbox
 from rtbisect.model.campaign import Level
-from rtbisect.model.lab import Run
 from rtbisect.report.input_file import read_input
 from rtbisect.report.kcidb import kcidb_json
 from rtbisect.report.lint.mail import MOST_BYTES, Fault
 from rtbisect.report.lint.rules import RULES
 from rtbisect.report.lint.rules import lint as lint_mail
-from rtbisect.report.page import write_page
-from rtbisect.store.journal import recorded
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
@@ -219,13 +215,13 @@ def for_kcidb(output: Output, campaign: str, origin: str) -> int:
 def bundle(output: Output, campaign: str, folder: Path | None) -> int:
     """Write the evidence of CAMPAIGN to FOLDER, where `rejudge` needs nothing else.
 
-    Without FOLDER it is published where the site file says (mail: evidence:), with an archive
-    beside it.
+    Its page is among it. Without FOLDER it is published where the site file says (mail:
+    evidence:), with an archive beside it.
     """
     record = output.store.get(campaign)
     published = folder is None
     if folder is None and (site := record.request.site):
-        folder = approving.evidence_folder(load_site(Path(site)), campaign)
+        folder = load_site(Path(site)).evidence_folder(campaign)
     if folder is None:
         raise ConfigError("no folder for the evidence", "give one, or mail: evidence: of the site")
     files = write_bundle(output.state, record, folder.absolute(), packed=published)
@@ -302,11 +298,7 @@ def make_digest(
 def page(output: Output, campaign: str) -> int:
     """Write CAMPAIGN as one page of HTML with all its evidence, beside the draft."""
     store = output.store
-    folder = store.get(campaign).draft().folder
-    runs = recorded(store.database, campaign, Run)
-    contents = read_input(folder)
-    earlier = earlier_figures(store, campaign, contents.result.metric)
-    path = write_page(contents, runs, folder, data("reports"), earlier)
+    path = page_beside_draft(store, store.get(campaign))
     output.answer({"campaign": campaign, "path": str(path)}, str(path))
     return 0
 

@@ -49,6 +49,16 @@ class Site:
         """A path of the site file, which is relative to it."""
         return self.path.parent / path
 
+    def evidence_folder(self, campaign: str) -> Path | None:
+        """Where the data of a campaign are published; None where a site publishes none."""
+        evidence = self.ours.mail.evidence
+        return self.beside(evidence.folder) / campaign if evidence is not None else None
+
+    def evidence_url(self, campaign: str) -> str:
+        """The address of that, with a slash at its end: of its page; "" for nowhere."""
+        evidence = self.ours.mail.evidence
+        return f"{evidence.url.rstrip('/')}/{campaign}/" if evidence is not None else ""
+
     def target(self, name: str) -> BuildTarget:
         """A build_config by its name, or the only one of a tree."""
         targets = self.kernelci.targets()

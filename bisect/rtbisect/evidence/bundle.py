@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from rtbisect import __version__
 from rtbisect.campaign import assemble, session
 from rtbisect.campaign.fingerprint import as_begun
+from rtbisect.campaign.page import page_beside_draft
 from rtbisect.config.site_file import SiteFiles
 from rtbisect.errors import ConfigError, InternalError, RtbisectError
 from rtbisect.evidence.by_hand import BootByHand, Reported, boot_by_hand, reported
@@ -41,6 +42,7 @@ from rtbisect.model.finding import Finding, Kept
 from rtbisect.model.ports import Journal, Ports, Subject
 from rtbisect.model.result import Gate, Result, Verification
 from rtbisect.model.setup import Setup
+from rtbisect.report.input_file import INPUT
 from rtbisect.report.page import DRAFT, PAGE
 from rtbisect.store import codec
 from rtbisect.store.artefacts import ArtefactStore, write_whole
@@ -68,7 +70,7 @@ _DRAFT = (
     "bisect.log",
     "campaign.log",
     "result.json",
-    "index.html",
+    PAGE,
     # Of drafts and pages that older programs made.
     "posterior.png",
     "boots.png",
@@ -251,6 +253,8 @@ def _fill_folder(
     _write(place / _JOURNAL, "".join(f"{line}\n" for line in lines))
     _write(place / _ANSWERS, codec.to_json(Answers, evidence.answers))
     if record.report is not None:
+        if (record.report.folder / INPUT).is_file():
+            page_beside_draft(store, record)
         for name in _DRAFT:
             if (record.report.folder / name).is_file():
                 shutil.copyfile(record.report.folder / name, place / name)

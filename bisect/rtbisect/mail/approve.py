@@ -34,9 +34,10 @@ from rtbisect.report.input_file import read_input
 from rtbisect.report.letter import Bot, Public, letter
 from rtbisect.report.lint.mail import Fault
 from rtbisect.report.lint.rules import lint
-from rtbisect.report.lint.tags import PAGE
+from rtbisect.report.lint.tags import PAGE as WEB_PAGE
 from rtbisect.report.message import seen_as
 from rtbisect.report.own import check_mailable, cpu_lists, failed_gate, overclaims
+from rtbisect.report.page import PAGE
 from rtbisect.report.policy import Purpose, purpose_of, refusal
 from rtbisect.report.text import foreign
 from rtbisect.store.outbox import Outbox
@@ -105,7 +106,7 @@ def make_proposal(state: Path, record: CampaignRecord, by: str, notes: ApproverN
         recipients=people,
         approver=str(person),
         date=now,
-        evidence=_evidence_url(site, record.id),
+        evidence=site.evidence_url(record.id),
         program=site.ours.mail.program or "",
         use_case=foreign(notes.use_case, 200) if tracked else "",
         introduced=introduced,
@@ -153,15 +154,10 @@ def _maintainers(tree: GitTree, commit: CommitText) -> MaintainerLines:
         return MaintainerLines(why_not=Finding.of(NoMaintainers.BUSY, error=error.message))
 
 
-def _evidence_url(site: Site, campaign: str) -> str:
-    evidence = site.ours.mail.evidence
-    return f"{evidence.url.rstrip('/')}/{campaign}/" if evidence is not None else ""
-
-
 def _check_pages(notes: ApproverNotes, introduced: str) -> None:
     """ConfigError where pages are given that no regzbot will read, or that are none."""
     pages = (*notes.monitored, *notes.linked)
-    if wrong := [page for page in pages if not PAGE.fullmatch(page)]:
+    if wrong := [page for page in pages if not WEB_PAGE.fullmatch(page)]:
         raise ConfigError(f"{wrong[0]!r} is no page", "give an https:// address of an archive")
     if pages and not introduced:
         raise ConfigError(
@@ -245,25 +241,23 @@ def approver(site: Site, by: str) -> Person:
     )
 
 
-def evidence_folder(site: Site, campaign: str) -> Path | None:
-    """Where the data of a campaign are published; None where a site publishes none."""
-    evidence = site.ours.mail.evidence
-    return site.beside(evidence.folder) / campaign if evidence is not None else None
-
-
 def _check_published(site: Site, campaign: str, mail: bytes) -> None:
     """ConfigError when a mail would point to data that are not there."""
-    folder = evidence_folder(site, campaign)
+    folder = site.evidence_folder(campaign)
     if folder is not None and not (folder / SUMS).is_file():
         raise ConfigError(
             f"the data of {campaign} are not in {folder}",
             f"`rtbisect report bundle {campaign}` puts them there",
         )
+    again = f"take {folder} away; `rtbisect report bundle {campaign}` writes all of it"
+    linked = site.evidence_url(campaign).encode() in mail
+    if folder is not None and linked and not (folder / PAGE).is_file():
+        raise ConfigError(f"the data of {campaign} have no page in {folder}", again)
     archive = folder and folder.with_name(f"{campaign}{ARCHIVE}")
     if f"/{campaign}{ARCHIVE}".encode() in mail and not (archive and archive.is_file()):
         raise ConfigError(
             f"the data of {campaign} are not packed in {archive}",
-            f"take {folder} away; `rtbisect report bundle {campaign}` writes both",
+            again,
         )
     for script in (SCRIPT, BUILD, MEASURE):
         if f"sh {script}".encode() in mail and not (folder and (folder / script).is_file()):

@@ -12,7 +12,7 @@ from rtbisect.judge.verdict import falls_short, judge
 from rtbisect.model.campaign import Level, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Joined
-from rtbisect.model.kinds.report import Columns, Tried
+from rtbisect.model.kinds.report import Columns, Online, Tried
 from rtbisect.model.mail import INTERNAL
 from rtbisect.model.result import ENDS
 from rtbisect.report.averages import has_share
@@ -23,7 +23,7 @@ from rtbisect.report.mail_values import banner
 from rtbisect.report.opening import apart, changed_by, levels_of, where
 from rtbisect.report.own import mailable
 from rtbisect.report.sections import effect
-from rtbisect.report.text import Column, cut, foreign, grouped, header_text, many
+from rtbisect.report.text import LONGEST_LINK, Column, cut, foreign, grouped, header_text, many
 from rtbisect.report.wording import said
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class AbTest:
     check: str
     result: Result
     summary: Summary
+    #: The address of the page of the report; "" for nowhere.
+    page: str = ""
 
 
 def subject(report: ReportInput) -> str:
@@ -80,12 +82,14 @@ def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
     measured = judgement.two_sided
     proof = tuple(_proof(report, judgement)) if measured else ()
     setup = [_setup(report), Finding.of(Joined.SENTENCE, findings=proof)] if measured else []
+    page = Finding.of(Online.REPORT, address=test.page) if test.page else None
     closing = Finding.of(Tried.CLOSING, campaign=test.check, cost=costs(test.summary))
     return {
         "banner": banner(report),
         "opening": " ".join(told(first_sentences(report, test))),
         "reasons": () if measured else told(result.reasons[:_MOST_REASONS]),
         "setup": " ".join(told(setup)),
+        "page": said(report, page, LONGEST_LINK) if page else "",
         "figures": compared(report, *rows),
         "others": told(_others(report, test)),
         "base": _revision(test, test.base),

@@ -28,7 +28,7 @@ from rtbisect.report.message import Envelope, guard, message, own_id, subject
 from rtbisect.report.own import check_mailable
 from rtbisect.report.policy import asks_to_pick
 from rtbisect.report.reproduce import lines_of, recipe_of_command
-from rtbisect.report.text import ascii_line, short, wrap
+from rtbisect.report.text import ascii_line, linked, short, wrap
 from rtbisect.report.wording import voice_of_report, words_of
 from rtbisect.store.artefacts import write_whole
 from rtbisect.words.documents import spoken
@@ -89,6 +89,7 @@ class Templates:
             keep_trailing_newline=True,
         )
         self._environment.filters["prose"] = wrap
+        self._environment.filters["linked"] = linked
         self._environment.filters["bullet"] = _bullet
         self._environment.filters["field"] = _field
 

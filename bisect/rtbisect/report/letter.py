@@ -12,7 +12,7 @@ from rtbisect.model.campaign import Cause, Outcome, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Causes
 from rtbisect.model.kinds.pipeline import Attributions, Proofs, Reasons
-from rtbisect.model.kinds.report import Footers
+from rtbisect.model.kinds.report import Footers, Online
 from rtbisect.model.kinds.search import Endings
 from rtbisect.report import sections
 from rtbisect.report.commit_view import commit_view
@@ -48,8 +48,8 @@ class Public:
     approver: str
     #: ISO 8601.
     date: str
-    #: The address where its data are published, with a slash at its end; "" for nowhere. So
-    #: below it what this program is installed from.
+    #: The address where its data are published, with a slash at its end: of its page; "" for
+    #: nowhere. So below it what this program is installed from.
     evidence: str = ""
     program: str = ""
     #: Whom it hurts, a sentence: only with it, and the kernel as the cause, the mail is a
@@ -73,6 +73,8 @@ class Letter:
     opening: tuple[Finding, ...]
     asked: tuple[Finding, ...]
     found: tuple[Finding, ...]
+    #: `Online.PAGE`; None where it is nowhere, or not yet.
+    page: Finding | None
     hurts: Finding | None
     #: What the search, the proof and its checks say beside that.
     reasons: tuple[Finding, ...]
@@ -108,6 +110,7 @@ def letter(report: ReportInput, bot: Bot, public: Public | None = None) -> Lette
         opening=opening_of(report),
         asked=tuple(series(report)) if asks_to_pick(report) else (),
         found=tuple(sections.found(report)),
+        page=_page(public),
         hurts=_hurts(public),
         reasons=_reasons(report),
         proof=tuple(sections.proof(report)),
@@ -144,6 +147,12 @@ _IN_TABLES = {Reasons.JUDGED.value, Reasons.OBJECTION.value}
 def _reasons(report: ReportInput) -> tuple[Finding, ...]:
     elsewhere = _IN_TABLES | (_ELSEWHERE if names_culprit(report) else set())
     return tuple(each for each in report.result.reasons if each.kind not in elsewhere)
+
+
+def _page(public: Public | None) -> Finding | None:
+    if public is None or not public.evidence:
+        return None
+    return Finding.of(Online.PAGE, address=public.evidence)
 
 
 def _hurts(public: Public | None) -> Finding | None:

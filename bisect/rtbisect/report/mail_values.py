@@ -21,7 +21,7 @@ from rtbisect.report.policy import better, stands_still
 from rtbisect.report.posterior import rows
 from rtbisect.report.reproduce import Published, lines_of, own_boots, recipe
 from rtbisect.report.tables import ends_table, origin_table
-from rtbisect.report.text import TABLE, foreign, wrap
+from rtbisect.report.text import LONGEST_LINK, TABLE, foreign, wrap
 from rtbisect.report.wording import said
 from rtbisect.words.speak import speak
 
@@ -80,6 +80,7 @@ def mail_values(
         "opening": paragraph(letter.opening),
         "asked": paragraph(letter.asked),
         "found": sentence(letter.found),
+        "page": said(report, letter.page, LONGEST_LINK) if letter.page else "",
         "hurts": paragraph([letter.hurts] if letter.hurts else []),
         "reasons": told(letter.reasons[: detail.reasons], detail.line),
         "improved": [sentence([change(report, each)]) for each in better(report)],

@@ -14,7 +14,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.recipe import Recipe
 from rtbisect.report.averages import threshold_of
 from rtbisect.report.headline_figure import headline
-from rtbisect.report.text import ascii_line, foreign, wrap
+from rtbisect.report.text import PROSE, ascii_line, foreign, wrap
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
@@ -81,10 +81,15 @@ def recipe_of_command(report: ReportInput, program: str) -> tuple[Step, ...]:
 
 
 def lines_of(steps: Iterable[Step]) -> tuple[str, ...]:
-    """A recipe as it is printed; a long command is continued with a backslash, never wrapped."""
+    """A recipe as it is printed; a long command is continued with a backslash, never wrapped. What
+    a line is for stands behind it where both fit on one.
+    """
     lines: list[str] = []
     for step in steps:
         about = foreign(str(speak(step.about)), 300)
+        if len(step.lines) == 1 and len(both := f"  {step.lines[0]}  # {about}") <= PROSE:
+            lines.append(both)
+            continue
         lines += wrap(about, first="  # ", rest="  # ").split("\n")
         lines += [f"  {line}" for line in step.lines]
     return tuple(lines)

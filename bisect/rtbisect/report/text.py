@@ -18,6 +18,8 @@ from rtbisect.words import numbers
 
 PROSE = 72
 TABLE = 76
+#: Characters of a sentence with an address in it: cut, it would lead nowhere.
+LONGEST_LINK = 900
 
 #: Characters that have an ASCII form which NFKD does not know; U+03BC is mu.
 _SPELLED = {
@@ -87,6 +89,13 @@ def wrap(text: str, width: int = PROSE, first: str = "", rest: str = "") -> str:
         break_on_hyphens=False,
     )
     return "\n".join(lines)
+
+
+def linked(text: str) -> str:
+    """A paragraph that ends with an address, which is never broken: it stands in a line of its own
+    where it does not fit behind its words.
+    """
+    return "\n".join(textwrap.wrap(text, PROSE, break_long_words=False, break_on_hyphens=False))
 
 
 def unit_text(unit: str) -> str:

@@ -14,6 +14,7 @@ from rtbisect.model.kinds.report import (
     Found,
     Levels,
     Machines,
+    Online,
     Opens,
     Series,
     Shows,
@@ -361,6 +362,8 @@ SENTENCES: Mapping[str, Words] = {
         "Campaign {campaign}: {cost}. This is a measurement, not a review: a Tested-by is for"
         " people to give."
     ),
+    Online.PAGE: "Boots, pictures, logs: {address}",
+    Online.REPORT: "The report in full: {address}",
     Withdrawn.REPORT: ('The report on commit {commit:.12} ("{subject}") is withdrawn: {why}.'),
     Withdrawn.NOTHING_TO_DO: "Nothing has to be fixed, reverted or tested because of it.",
     Withdrawn.NO_TAGS: "Please leave out the tags that it offered.",

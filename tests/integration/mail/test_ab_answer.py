@@ -18,7 +18,7 @@ from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Sample
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import Ignored, Newer, Obstacle
-from rtbisect.model.kinds.report import Columns
+from rtbisect.model.kinds.report import Columns, Online
 from rtbisect.model.result import KernelRole, TableRow
 from rtbisect.report.lint.mail import MOST_BYTES
 from rtbisect.report.lint.rules import lint
@@ -103,6 +103,19 @@ def test_an_answer_says_what_a_patch_does(world, after, level, report):
     ]
     places = [found.text.index(f"    {each}") for each in names]
     assert places == sorted(places), "what is judged stands first"
+
+
+def test_an_answer_links_the_page_of_the_report_where_that_is_published(world):
+    name = world.campaign(rcu())
+    boots = (9.0,) * 6, (6.0, 6.1, 5.9, 6.0, 6.05, 6.02)
+    address = f"https://lab.example.org/evidence/{name}/"
+    text = checked(world, name, *boots, rcu()).text
+    (line,) = (line for line in text.splitlines() if address in line)
+    assert line == words(Finding.of(Online.REPORT, address=address))
+    (world.root / "www" / name / "index.html").unlink()
+    assert address not in checked(world, name, *boots, rcu()).text
+    del world.mail["evidence"]
+    assert address not in checked(world, name, *boots, rcu()).text
 
 
 def test_an_answer_on_data_of_an_emulator_is_the_operators(world):

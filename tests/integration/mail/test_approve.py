@@ -260,6 +260,19 @@ def test_a_mail_fetches_an_archive_that_is_there(world):
     assert "report bundle" in told["hint"]
 
 
+def test_a_mail_links_a_page_that_is_there(world):
+    name = world.campaign(rcu())
+    made = world("report", "propose", name, "--by", WHO)[1]["eml"]
+    address = f"https://lab.example.org/evidence/{name}/"
+    assert [line for line in made.splitlines() if line.endswith(f" {address}")]
+    (world.root / "www" / name / "index.html").unlink()
+    code, told = world("report", "approve", name, "--by", WHO)
+    assert (code, "have no page" in told["error"]) == (2, True)
+    assert "report bundle" in told["hint"]
+    world.public(name).write_text(made.replace(address, "nowhere"))
+    assert world("report", "approve", name, "--by", WHO)[0] == 0
+
+
 def test_a_mail_installs_what_the_site_names(world):
     program = "https://lab.example.org/rtbisect-0.1.0-py3-none-any.whl"
     world.mail["program"] = program
@@ -285,7 +298,9 @@ def test_a_mail_boots_kernels_that_are_there(world):
 def test_a_mail_without_data_boots_nothing(world):
     del world.mail["evidence"]
     name = world.campaign(rcu())
-    assert "boot.sh" not in world("report", "propose", name, "--by", WHO)[1]["eml"]
+    made = world("report", "propose", name, "--by", WHO)[1]["eml"]
+    assert "boot.sh" not in made
+    assert "/evidence/" not in made
     assert world("report", "approve", name, "--by", WHO)[0] == 0
 
 

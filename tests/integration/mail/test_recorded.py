@@ -64,7 +64,8 @@ def left(world, server):
 @pytest.mark.parametrize("name", MAILABLE)
 def test_the_thread_of_a_recorded_campaign_is_in_its_golden_files(name, world, server, monkeypatch):
     document, _held = recording(name)
-    found = rewritten(document, world.root, monkeypatch, site=str(world.site))
+    published = world.mail["evidence"]["url"]
+    found = rewritten(document, world.root, monkeypatch, site=str(world.site), evidence=published)
     campaign = found.campaign
     world.publish(campaign)
     report(world, "propose", campaign, "--use-case", USE)

@@ -3,8 +3,10 @@
 The program, the data and the tree come over https, kernels from make; what boots is recorded.
 """
 
+import html
 import io
 import json
+import re
 import tarfile
 from dataclasses import replace
 
@@ -14,6 +16,7 @@ from helpers import wheels
 from helpers.campaigns import FakeLab, World, boots, line_of
 from helpers.outsider import Outsider
 from helpers.published import ROOT, console, printed, publish, served
+from helpers.report_cases import rcu
 from helpers.report_parts import judged, vs_parent
 from helpers.results import culprit_result
 from helpers.toy_kernel import FRAGMENT, MODULE, Toy
@@ -95,7 +98,7 @@ def outsider(tmp_path, tree, packages, monkeypatch):
         verifications=(vs_parent(parent[:12], "pass", found),),
     )  # fmt: skip
     folder = made.site("lab.example.org") / "evidence" / CAMPAIGN
-    publish(monkeypatch, tmp_path / "state", setup, result, tuple(builds), folder)
+    publish(monkeypatch, tmp_path / "state", setup, result, tuple(builds), folder, rcu())
     made.has_program("qemu-system-x86_64", QEMU.replace("CONSOLES", str(consoles)))
     return made
 
@@ -143,6 +146,19 @@ def figures(outsider, packages, folder, kind):
     key = (GRACE.suite, GRACE.name, GRACE.window)
     rows = [row for row in found["figures"] if (row["suite"], row["name"], row["window"]) == key]
     return found["limit"], {row["kernel"]: row["value"] for row in rows}
+
+
+@pytest.mark.words
+def test_the_page_that_a_mail_links_is_there_and_begins_as_the_mail(outsider, packages, tmp_path):
+    mail = MAIL.read_text().partition("\n\n")[2]
+    (address,) = re.findall(rf"^[A-Z][a-z, ]+: (https://\S+/{CAMPAIGN}/)$", mail, re.MULTILINE)
+    # By any answer but 200 wget fails.
+    done = outsider.run([f"wget -q -O page.html {address}"], tmp_path, packages[1])
+    assert done.returncode == 0, done.stderr
+    page = html.unescape((tmp_path / "page.html").read_text("utf-8"))
+    first_sentence = " ".join(mail.partition("\n\n")[0].split()).partition(" The boots")[0]
+    assert first_sentence.endswith("isolated.")
+    assert first_sentence in page
 
 
 def test_the_lines_of_a_mail_run_as_they_are_printed(outsider, packages, tree, tmp_path):

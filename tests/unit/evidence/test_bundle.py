@@ -4,6 +4,7 @@
 import gzip
 import hashlib
 import json
+import re
 import shutil
 from dataclasses import fields, replace
 
@@ -11,6 +12,8 @@ import pytest
 
 from helpers.campaigns import ROOT, World, boots, line_of, sha
 from helpers.findings import words
+from helpers.report_cases import rcu
+from helpers.report_parts import settings
 from rtbisect.errors import ConfigError
 from rtbisect.evidence import bundle
 from rtbisect.evidence.bundle import CampaignEvidence, differences, rejudge
@@ -19,6 +22,8 @@ from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.result import CheckStatus, Result
 from rtbisect.pipeline import bisect
+from rtbisect.report.draft import DraftMailer
+from rtbisect.report.page import DRAFT, PAGE
 from rtbisect.store.journal import steps_of
 
 
@@ -259,6 +264,26 @@ def test_a_window_that_nobody_measured_is_told(campaign):
         assert not rejudge(folder).same
     except ConfigError as error:
         assert str(folder) in str(error)  # noqa: PT017
+
+
+def test_a_bundle_of_a_draft_has_its_page(campaign, tmp_path):
+    world, result, _ = campaign
+    made = DraftMailer(settings(tmp_path / "reports")).draft(rcu(), ())
+    record = replace(world.store.get(world.campaign), report=made)
+    folder = tmp_path / "with-page"
+    folder.mkdir()
+    setup = world.open()[0]
+    evidence = CampaignEvidence(setup, (), Answers(), result)
+    bundle._fill_folder(folder, world.store, record, evidence)
+    page = folder / PAGE
+    linked = re.findall(r'<li><a href="([^"]+)">', page.read_text("utf-8"))
+    assert bundle.SUMS in linked
+    assert all((folder / name).is_file() for name in linked)
+    # Other people read it: it names none of the operator's own mails.
+    assert DRAFT not in page.read_text("utf-8")
+    assert page.stat().st_mode & 0o044 == 0o044
+    assert f"  {PAGE}\n" in (folder / bundle.SUMS).read_text()
+    bundle.check_sums(folder)
 
 
 def test_the_page_of_a_bundle_links_what_is_there(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from helpers.findings import Like, all_of, first, said
 from helpers.report_cases import backport, hang, rcu, two_modes
 from helpers.report_epoll import EPOLL, culprit_set, epoll, improvement, nothing, tool_only
+from helpers.report_mails import PUBLIC
 from helpers.report_parts import BOARD, BOT, RES_LIMIT, judged, on_board
 from rtbisect.model.campaign import Cause, MetricKey, Outcome, Sample, Sought
 from rtbisect.model.finding import Finding
@@ -20,6 +21,7 @@ from rtbisect.model.kinds.report import (
     Found,
     Levels,
     Machines,
+    Online,
     Opens,
     Shows,
     Sure,
@@ -349,6 +351,13 @@ def test_another_machine_is_what_a_reader_asks_for():
     assert Untested.MACHINES in kinds(rcu())
     assert Untested.HARDWARE in kinds(epoll())
     assert Untested.HARDWARE not in kinds(replace(rcu(), device=BOARD))
+
+
+def test_a_mail_says_where_its_page_is_published_and_only_then():
+    _report, public = PUBLIC["public_regression"]()
+    assert letter(rcu(), BOT, public).page == Finding.of(Online.PAGE, address=public.evidence)
+    assert letter(rcu(), BOT, replace(public, evidence="")).page is None
+    assert letter(rcu(), BOT).page is None
 
 
 def test_a_metric_without_a_threshold_is_told_by_its_name():

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.findings import said
 from helpers.report_cases import CASES, hang, rcu, two_modes
 from helpers.report_parts import BOARD
 from rtbisect.model.kinds.recipe import Recipe
 from rtbisect.report.reproduce import (
     Published,
+    Step,
     in_data,
     lines_of,
     own_boots,
@@ -57,6 +59,15 @@ def test_a_recipe_is_short_and_its_lines_are_those_of_a_shell(case):
         for line in "\n".join(lines).replace("\\\n", "").splitlines():
             assert line.startswith("  # ") or shlex.split(line)
         assert all(len(line) <= 76 for line in lines if "://" not in line)
+
+
+def test_what_a_line_is_for_stands_behind_it_where_there_is_room():
+    about = said("what it does")
+    assert lines_of([Step(about, ("sh boot.sh",))]) == ("  sh boot.sh  # what it does",)
+    long = "x" * 60
+    assert lines_of([Step(about, (long,))]) == ("  # what it does", f"  {long}")
+    two = lines_of([Step(about, ("sh a.sh", "sh b.sh"))])
+    assert two == ("  # what it does", "  sh a.sh", "  sh b.sh")
 
 
 def test_who_has_the_data_fetches_nothing():

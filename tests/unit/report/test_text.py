@@ -11,6 +11,7 @@ from rtbisect.report.text import (
     foreign,
     header_text,
     histogram,
+    linked,
     many,
     number,
     table,
@@ -101,6 +102,14 @@ def test_wrap_keeps_indents():
     assert lines[0].startswith("- word")
     assert all(line.startswith("  word") for line in lines[1:])
     assert max(map(len, lines)) <= 72
+
+
+@pytest.mark.parametrize("length", [10, 47, 60, 100, 400])
+def test_an_address_is_never_broken(length):
+    address = f"https://lab.example.org/evidence/{'a-b.c/' * length}"[:length] + "/"
+    *before, last = linked(f"Boots, pictures, logs: {address}").split("\n")
+    assert last.removeprefix("Boots, pictures, logs: ") == address
+    assert not before or (before == ["Boots, pictures, logs:"] and length > 49)
 
 
 def test_bar_shows_even_little():

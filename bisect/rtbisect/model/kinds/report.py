@@ -223,6 +223,15 @@ class Tried(Kind):
     CLOSING = "tried.closing", "campaign cost"
 
 
+class Online(Kind):
+    """Where people read all that a mail has no room for: the address of the page of its campaign,
+    and of that of the report that an answer is to.
+    """
+
+    PAGE = "online.page", "address"
+    REPORT = "online.report", "address"
+
+
 class Withdrawn(Kind):
     """A report that is taken back."""
 
