@@ -34,6 +34,7 @@ from rtbisect.report.ab_table import AbTest, context, subject
 from rtbisect.report.letter import Public
 from rtbisect.report.lint.tags import REGRESSIONS
 from rtbisect.report.message import Envelope, seen_as
+from rtbisect.report.policy import STABLE, asks_to_pick
 
 _DATE = "2026-01-31T10:20:30+00:00"
 #: Of the report that answers are to.
@@ -183,9 +184,11 @@ NOTICES = {
 }  # fmt: skip
 
 
-def _people(*, tracked):
+def _people(*, tracked, asked):
     listed = Finding.of(AddressSource.REGRESSIONS, tree="mainline")
     lists = (Recipient(REGRESSIONS, "", listed),) if tracked else ()
+    if asked:
+        lists = (Recipient(STABLE, "", Finding.of(AddressSource.BACKPORT)),)
     keeps = Finding.of(AddressSource.MAINTAINER, role="maintainer")
     keeper = Recipient("keeper@kernel.example.org", "Keeper", keeps)
     wrote = Finding.of(AddressSource.AUTHOR)
@@ -197,7 +200,7 @@ def _people(*, tracked):
 def _public(report, use_case=""):
     tracked = bool(use_case)
     return report, Public(
-        recipients=_people(tracked=tracked),
+        recipients=_people(tracked=tracked, asked=asks_to_pick(report)),
         approver="Ada Admin <ada@lab.example.org>",
         date=_DATE,
         evidence=f"https://lab.example.org/evidence/{report.campaign}/",
