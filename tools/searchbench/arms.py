@@ -16,10 +16,16 @@ from unittest import mock
 import numpy as np
 
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import Observation, Outcome, Sample
+from rtbisect.model.campaign import Limits, Observation, Outcome, Sample
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline.proof import most_boots
-from rtbisect.pipeline.search_loop import SearchEnd, probability_with_proof
+from rtbisect.pipeline.search_and_proof import tells_more
+from rtbisect.pipeline.search_loop import (
+    SearchEnd,
+    probability_with_proof,
+    proof_events,
+    with_events,
+)
 from rtbisect.search import engine, verification
 from rtbisect.search.ancestry import candidates_between
 from rtbisect.search.events import Booted, Built
@@ -28,16 +34,18 @@ from rtbisect.search.siblings import build_plan
 from searchbench import bayesect
 from searchbench.calibration import MAX_BOOTS, calibrated, spec_of
 from searchbench.oracle import known_grids
-from searchbench.simulate import rehearse
+from searchbench.simulate import carry_on, rehearse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rtbisect.model.code import CommitGraph
-    from rtbisect.search.search_state import SearchState
+    from rtbisect.search.events import Event
     from rtbisect.search.spec import SearchAnswer, SearchSpec
     from searchbench.world import World
 
+#: Proofs of one search at most, by arm.
+PROVED = {"ours-proved": Limits().proofs, "ours-proved-once": 1}
 #: Outcomes that say that there is no culprit.
 NOTHING = ("not_reproduced", "layout_sensitive")
 
@@ -82,10 +90,9 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
         answer = engine.answer(state)
         if answer.between:
             return split(world, spec, answer.between)
+        if arm in PROVED and finish.outcome is Outcome.CULPRIT:
+            return proved(world, SearchEnd(answer, state), proofs=PROVED[arm])
     culprit = answer.culprit
-    if arm == "ours-proved" and culprit and finish.outcome is Outcome.CULPRIT:
-        outcome, confidence = proved(world, state, answer)
-        return outcome.value, culprit if outcome is Outcome.CULPRIT else None, confidence
     if finish.outcome is Outcome.CULPRIT_SET:
         culprit = of_set(world, answer)
     return finish.outcome.value, culprit, answer.confidence
@@ -116,10 +123,38 @@ def split(world: World, spec: SearchSpec, between: str) -> tuple[str, str | None
     return Outcome.MULTIPLE_CULPRITS.value, first, min(named.values())
 
 
-def proved(world: World, state: SearchState, answer: SearchAnswer) -> tuple[Outcome, float]:
-    """What fresh boots of the culprit and its parents say, and of other builds where builds of one
-    code differ; and how sure of it that makes.
+def proved(world: World, found: SearchEnd, proofs: int) -> tuple[str, str | None, float]:
+    """Outcome, culprit and confidence after a proof of what a search has named; where that leaves
+    it open, after the search has gone on with its boots, and so on.
     """
+    while True:
+        outcome, confidence, heard = proof_of(world, found)
+        proofs -= 1
+        if outcome is Outcome.CULPRIT:
+            return outcome.value, found.answer.culprit, confidence
+        if not proofs:
+            return outcome.value, None, 0.0
+        state = with_events(found.state, heard)
+        left = MAX_BOOTS - world.boots
+        spec = replace(state.spec, max_boots=state.ledger.boots + left)
+        state, finish = carry_on(replace(state, spec=spec), world)
+        after = SearchEnd(engine.answer(state), state)
+        if not tells_more(found, heard, after):
+            return outcome.value, None, 0.0
+        found = after
+        if found.answer.between:
+            return split(world, spec, found.answer.between)
+        if finish.outcome is Outcome.CULPRIT_SET:
+            return finish.outcome.value, of_set(world, found.answer), found.answer.confidence
+        if finish.outcome is not Outcome.CULPRIT:
+            return finish.outcome.value, None, 0.0
+
+
+def proof_of(world: World, found: SearchEnd) -> tuple[Outcome, float, tuple[Event, ...]]:
+    """What fresh boots of the culprit and its parents say, and of other builds where builds of one
+    code differ; how sure of it that makes; and what the search can make of these boots.
+    """
+    answer, state = found.answer, found.state
     culprit = answer.culprit
     assert culprit is not None
     spec, graph = state.spec, state.spec.graph
@@ -135,29 +170,32 @@ def proved(world: World, state: SearchState, answer: SearchAnswer) -> tuple[Outc
         builds=build_plan(state, culprit) if state.layouts or not answer.sure else None,
         boots_max=most_boots(state.ends.used),
     )
-    found = verification.start(check)
-    while isinstance(step := verification.propose(found), verification.Boot):
-        signature = world.build(step.revision)
-        if signature is None:
-            found = verification.apply(found, Built(step.revision, False, "", 0.0))  # noqa: FBT003
-            continue
-        value = world.values(step.revision, 1, step.layout)[0]
-        seen = Observation(value=value)
-        boot = Booted(
+    proof = verification.start(check)
+    while isinstance(step := verification.propose(proof), verification.Boot):
+        for event in _of_boot(world, step):
+            proof = verification.apply(proof, event)
+    checks, heard = verification.verifications(proof), proof_events(found, proof)
+    if not verification.confirmed(proof):
+        gone = verification.follows_layout(checks)
+        return (Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE), 0.0, heard
+    probability, enough = probability_with_proof(found, proof, checks)
+    sure = answer.sure and check.builds is None
+    return (Outcome.CULPRIT if sure or enough else Outcome.INCONCLUSIVE), probability, heard
+
+
+def _of_boot(world: World, step: verification.Boot) -> tuple[Event, ...]:
+    """What a boot of a proof says; only that it does not build, where it does not."""
+    if world.build(step.revision) is None:
+        return (Built(step.revision, False, "", 0.0),)  # noqa: FBT003
+    return (
+        Booted(
             revision=step.revision,
             status=RunStatus.COMPLETE,
-            observation=seen,
+            observation=Observation(value=world.values(step.revision, 1, step.layout)[0]),
             seconds=0.0,
             layout=step.layout,
-        )
-        found = verification.apply(found, boot)
-    checks = verification.verifications(found)
-    if verification.confirmed(found):
-        probability, enough = probability_with_proof(SearchEnd(answer, state), found, checks)
-        sure = answer.sure and check.builds is None
-        return (Outcome.CULPRIT if sure or enough else Outcome.INCONCLUSIVE), probability
-    gone = verification.follows_layout(checks)
-    return (Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE), 0.0
+        ),
+    )
 
 
 def _forget() -> None:
@@ -283,7 +321,7 @@ class Repository:
 
 ARMS: dict[str, Callable[[World, str], tuple[str, str | None, float]]] = {
     "ours": ours,
-    "ours-proved": ours,
+    **dict.fromkeys(PROVED, ours),
     "ours-no-controls": ours,
     "ours-no-layouts": ours,
     "ours-no-cost": ours,

@@ -67,8 +67,12 @@ def events(state: SearchState, world: World, trial: Trial) -> Iterator[Event]:
 
 def rehearse(spec: SearchSpec, world: World) -> tuple[SearchState, Finish]:
     """Run a search to its end; InternalError if it would go on without bound."""
-    state = engine.start(spec)
-    for _ in range(10 * (spec.max_boots + spec.max_builds)):
+    return carry_on(engine.start(spec), world)
+
+
+def carry_on(state: SearchState, world: World) -> tuple[SearchState, Finish]:
+    """The same from where a search stands."""
+    for _ in range(10 * (state.spec.max_boots + state.spec.max_builds)):
         first = engine.propose(state)[0]
         if isinstance(first, Finish):
             return state, first

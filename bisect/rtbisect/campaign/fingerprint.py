@@ -31,6 +31,9 @@ VERSION = 2
 #: Of the step that keeps what boots depend on.
 MACHINE = "machine"
 
+#: Limits that are no one's choice but rules of the program, as they were before they had a name.
+FIRST_RULES: Mapping[str, Any] = {"proof_counts": False, "proofs": 1}
+
 #: What is in a set-up for readers of reports alone.
 FOR_READERS = frozenset({"reason", "title"})
 
@@ -147,9 +150,9 @@ def keep_setup(setup: Setup, journal: Journal) -> Setup:
 def as_begun(setup: Setup, journal: Journal) -> Setup:
     """The set-up with the rules that its campaign, which is kept, began with."""
     kept = _kept_or_new(journal, "setup", Fingerprint, setup_parts(setup))
-    counts = bool(kept.document) and "proof_counts" in json.loads(kept.document)["limits"]
-    limits = replace(setup.limits, proof_counts=setup.limits.proof_counts and counts)
-    return replace(setup, limits=limits)
+    known = json.loads(kept.document)["limits"] if kept.document else {}
+    before = {name: rule for name, rule in FIRST_RULES.items() if name not in known}
+    return replace(setup, limits=replace(setup.limits, **before))
 
 
 def _kept_or_new(journal: Journal, key: str, kind: type[T], parts: Mapping[str, Any]) -> T:

@@ -276,6 +276,9 @@ class Limits:
     #: The boots of a proof count for the confidence. In campaigns that began before they did so
     #: they do not: a campaign is judged by the rules that it began with.
     proof_counts: bool = True
+    #: Proofs of one search, at most: a commit that one does not bear out is searched on for. One in
+    #: campaigns that began before there could be more.
+    proofs: int = 3
 
     @property
     def proof_boots(self) -> int:

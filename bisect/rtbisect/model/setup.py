@@ -57,7 +57,12 @@ def _with_rules(setup: dict[str, Any]) -> dict[str, Any]:
     return setup | {"limits": setup["limits"] | {"proof_counts": False}}
 
 
-@kept_as("Setup", _with_sought, _with_kernel, _with_rules)
+def _with_one_proof(setup: dict[str, Any]) -> dict[str, Any]:
+    """Up to version 4 a proof ended its search."""
+    return setup | {"limits": setup["limits"] | {"proofs": 1}}
+
+
+@kept_as("Setup", _with_sought, _with_kernel, _with_rules, _with_one_proof)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """The fixed values of a campaign."""

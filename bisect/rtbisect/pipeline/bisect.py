@@ -20,11 +20,10 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import HostPart, Report, ReportInput
-from rtbisect.pipeline import merge_base, multiple_culprits, proof
-from rtbisect.pipeline.answer import Answer
+from rtbisect.pipeline import merge_base, multiple_culprits
 from rtbisect.pipeline.check import answer_of_ends, chosen_threshold
 from rtbisect.pipeline.compare import Comparison, compare, worst
-from rtbisect.pipeline.search_loop import search
+from rtbisect.pipeline.search_and_proof import search_and_prove
 from rtbisect.pipeline.steps import Steps
 from rtbisect.search import verification
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from rtbisect.model.ports import Ports
     from rtbisect.model.result import Result
     from rtbisect.model.setup import Setup
+    from rtbisect.pipeline.answer import Answer
 
 #: Outcomes after which the bot stays silent: there is nothing to tell a maintainer. Nor is there
 #: when the tool that measures makes what it sees.
@@ -74,17 +74,15 @@ def _search_and_prove(
     steps: Steps, graph: CommitGraph, threshold: Threshold, judgements: tuple[Judgement, ...]
 ) -> Answer:
     """What is found of a change by one metric; `judgements` are those of the ends, if any."""
-    searched = search(steps, graph, threshold)
-    said = searched.answer
-    answer = Answer(metric=threshold.key, said=said, judgements=judgements)
+    answer = search_and_prove(steps, graph, threshold, judgements=judgements)
+    said = answer.said
     if said.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
         if elsewhere := merge_base.judge_given_end(steps, threshold):
             answer.left_open = True
             answer.before.append(elsewhere)
     elif said.outcome is Outcome.INCONCLUSIVE:
         answer.after += [*_kept_boots_note(steps), *_last_fault(steps)]
-    elif said.outcome is Outcome.CULPRIT and said.culprit is not None:
-        answer.proof = proof.prove(steps, graph, threshold, searched)
+    elif said.outcome is Outcome.CULPRIT:
         if answer.culprit and steps.setup.request.sought is Sought.REPAIR:
             answer.before.append(Finding.of(Proofs.REPAIRS))
         multiple_culprits.check_prediction(answer)

@@ -10,9 +10,8 @@ from rtbisect.model.campaign import Outcome, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Joined, Parts, Proofs
 from rtbisect.model.result import CheckName, CheckStatus, Verification
-from rtbisect.pipeline import proof
 from rtbisect.pipeline.answer import Answer, unanswered
-from rtbisect.pipeline.search_loop import search
+from rtbisect.pipeline.search_and_proof import search_and_prove
 from rtbisect.search.ancestry import Ancestry, candidates_between
 
 if TYPE_CHECKING:
@@ -161,12 +160,8 @@ class _PartSearches:
         steps = self.steps
         if not steps.budget.affords(steps.evidence(), rest.older, rest.newer):
             return unanswered(self.threshold.key, Finding.of(Parts.BUDGET_SPENT))
-        search_end = search(steps, rest, self.threshold)
-        answer = Answer(metric=self.threshold.key, said=search_end.answer)
-        if answer.outcome is Outcome.CULPRIT:
-            ends = (self.graph.older, self.graph.newer)
-            answer.proof = proof.prove(steps, rest, self.threshold, search_end, ends)
-        return answer
+        ends = (self.graph.older, self.graph.newer)
+        return search_and_prove(steps, rest, self.threshold, ends=ends)
 
     def add_to(self, answer: Answer) -> None:
         """Add what they found to the answer with the first culprit."""

@@ -29,7 +29,7 @@ from rtbisect.model.result import (
 from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.attribution import Attribution, attribute, probes_of
 from rtbisect.pipeline.boot_queue import BootRequest
-from rtbisect.pipeline.search_loop import SearchEnd, heard, probability_with_proof
+from rtbisect.pipeline.search_loop import SearchEnd, heard, probability_with_proof, proof_events
 from rtbisect.search import verification
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.siblings import build_plan
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from rtbisect.model.result import TableRow
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.build_groups import BuildPlan
+    from rtbisect.search.events import Event
     from rtbisect.search.likelihood.features import Aspect
 
 #: Boots of a culprit and of each parent that also tell where the figure comes from.
@@ -82,6 +83,8 @@ class ProofEnd:
     doubts: tuple[Finding, ...] = ()
     #: What else there is to say.
     notes: tuple[Finding, ...] = ()
+    #: What the search can make of its boots.
+    heard: tuple[Event, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -116,7 +119,7 @@ def prove(
     proof = _Proof(
         steps=steps,
         graph=graph,
-        tested=search_end.answer.tested,
+        search_end=search_end,
         state=verification.start(spec),
         fresh=_no_boots(spec),
     )
@@ -145,8 +148,7 @@ class _Proof:
 
     steps: Steps
     graph: CommitGraph
-    #: By the search.
-    tested: tuple[TestedRevision, ...]
+    search_end: SearchEnd
     #: What is verified, and how far that is.
     state: verification.VerifyState
     #: As a reader knows them, after the boots so far.
@@ -214,7 +216,8 @@ class _Proof:
     ) -> ProofEnd:
         """What the checks and all boots so far say."""
         spec = self.state.spec
-        tested = tuple(_with_fresh_boots(item, self.state) for item in self.tested)
+        told = self.search_end.answer.tested
+        tested = tuple(_with_fresh_boots(item, self.state) for item in told)
         if attribution is None:
             tested = tuple(_with_doubt(item, self.graph) for item in tested)
         return ProofEnd(
@@ -231,6 +234,7 @@ class _Proof:
             probability=self.probability,
             doubts=doubts,
             notes=notes,
+            heard=proof_events(self.search_end, self.state),
         )
 
     def unproved_reason(self) -> Finding:

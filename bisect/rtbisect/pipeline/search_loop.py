@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
@@ -32,6 +32,8 @@ class SearchEnd:
     answer: SearchAnswer
     #: With every event that it has heard.
     state: SearchState
+    #: Boots that were made before it, and that it has not heard of, by revision.
+    spare: dict[str, list[Run]] = field(default_factory=dict)
 
 
 def search(steps: Steps, graph: CommitGraph, threshold: Threshold) -> SearchEnd:
@@ -58,7 +60,18 @@ def search(steps: Steps, graph: CommitGraph, threshold: Threshold) -> SearchEnd:
     state = _with_silent_commits(steps, state)
     if silent := len(state.ledger.equal.silent):
         steps.tell(Searches.SILENT, silent=silent, commits=len(graph))
-    forecast_told = False
+    return _searched(steps, state, spare, forecast_told=False)
+
+
+def search_on(steps: Steps, before: SearchEnd, events: Iterable[Event]) -> SearchEnd:
+    """Go on with a search that has ended, after it has heard these events, too."""
+    return _searched(steps, with_events(before.state, events), before.spare, forecast_told=True)
+
+
+def _searched(
+    steps: Steps, state: SearchState, spare: dict[str, list[Run]], *, forecast_told: bool
+) -> SearchEnd:
+    threshold = state.spec.threshold
     while True:
         state = _within_budget(steps, state, spare)
         if state.ends.reproduced and not forecast_told:
@@ -70,7 +83,7 @@ def search(steps: Steps, graph: CommitGraph, threshold: Threshold) -> SearchEnd:
         for proposal in engine.propose(state, free_hosts=steps.width):
             if isinstance(proposal, Finish):
                 steps.tell(Searches.ENDED, outcome=proposal.outcome, why=proposal.reason)
-                return SearchEnd(engine.answer(state), state)
+                return SearchEnd(engine.answer(state), state, spare)
             trials.append(proposal)
             sha, layout = proposal.revision, proposal.layout
             build = steps.build(sha, layout)
@@ -182,10 +195,8 @@ def heard(run: Run, threshold: Threshold) -> Booted:
     )
 
 
-def probability_with_proof(
-    search_end: SearchEnd, state: verification.VerifyState, checks: Sequence[Verification]
-) -> tuple[float, bool]:
-    """The probability of the culprit with the fresh boots, and whether it may be named."""
+def proof_events(search_end: SearchEnd, state: verification.VerifyState) -> tuple[Event, ...]:
+    """What a search can make of the boots of a proof."""
     spec, ancestry = state.spec, search_end.state.ancestry
     known = {spec.culprit, *spec.parents}
     if spec.builds is not None:
@@ -202,6 +213,21 @@ def probability_with_proof(
         for event in state.events
         if isinstance(event, Built | Booted) and event.revision in known
     )
+    return tuple(events)
+
+
+def probability_with_proof(
+    search_end: SearchEnd, state: verification.VerifyState, checks: Sequence[Verification]
+) -> tuple[float, bool]:
+    """The probability of the culprit with the fresh boots, and whether it may be named."""
     borne_out = {check.check for check in checks if check.status is CheckStatus.PASS}
     rebuilt = not borne_out.isdisjoint((CheckName.BUILDS, CheckName.REVERT))
-    return engine.confidence_after(search_end.state, spec.culprit, events, rebuilt=rebuilt)
+    events = proof_events(search_end, state)
+    return engine.confidence_after(search_end.state, state.spec.culprit, events, rebuilt=rebuilt)
+
+
+def with_events(state: SearchState, events: Iterable[Event]) -> SearchState:
+    """The state of a search that has heard these, too."""
+    for event in events:
+        state = engine.apply(state, event)
+    return state

@@ -36,16 +36,19 @@ if TYPE_CHECKING:
 #: Alpha of the comparison for its two looks together: the search has named the commit at its own
 #: confidence before.
 ALPHA = 0.05
-LOOKS = 2
-#: The chance that the last look sees what the ends differ by.
+LOOKS = 3
+#: The chance that the second look sees what the ends differ by.
 POWER = 0.9
-#: Builds a side: at the first look, and at most.
-FEWEST, MOST = 4, 12
-#: Share of the builds of the last look that the first one has.
+#: Builds a side: at the first look, and at most at the second and at the last one.
+FEWEST, MOST, LAST = 4, 12, 18
+#: Share of the builds of the second look that the first one has.
 FIRST_SHARE = 0.6
 #: Builds of both sides below which nobody can say how builds scatter.
 ENOUGH = 4
-#: Builds that surely differ by less than this share of what the ends differ by do not show it.
+#: Builds that surely differ by less than this share of what the ends differ by do not show it. So
+#: much the last look has to see: a range is searched because its ends differ, by luck, too, and so
+#: by more than the culprit does. Where builds make a fifth of the variance that look leaves 1 in
+#: 1000 open of what the ends show, and 57 without it, for the same 15 builds in the mean.
 LEAST_SHARE = 0.5
 #: Boots of one build, at most; and by how much more than their mean the median of few boots
 #: scatters (of the variance; for Student-t with 4 degrees of freedom it is less).
@@ -82,18 +85,18 @@ class Groups:
     spread: float = math.inf
 
 
-def builds_needed(shift: float, spread: float) -> int:
+def builds_needed(shift: float, spread: float, most: int = MOST) -> int:
     """Builds a side with which a one-sided t test sees a shift in POWER of all cases, where builds
-    of a side have this standard deviation; MOST where that would take more.
+    of a side have this standard deviation; `most` where that would take more.
     """
     if spread <= 0:
         return FEWEST
-    for builds in range(FEWEST, MOST):
+    for builds in range(FEWEST, most):
         free = 2 * builds - 2
         limit = student_t.ppf(1 - ALPHA / LOOKS, free)
         if nct.sf(limit, free, shift / spread * math.sqrt(builds / 2)) >= POWER:
             return builds
-    return MOST
+    return most
 
 
 def cheapest(
@@ -127,7 +130,7 @@ def examine(
     looked: tuple[tuple[Kernel, ...], tuple[Kernel, ...]] = ((), ())
     groups = Groups(())
     builds = plan.builds
-    for _ in range(LOOKS):
+    for look in range(LOOKS):
         sides = tuple(_first(plan, side, ledger, builds) for side in (plan.better, plan.worse))
         if not all(sides) or sum(map(len, sides)) < ENOUGH or sides == looked:
             return groups
@@ -139,7 +142,8 @@ def examine(
         assert groups.judgement is not None
         if groups.judgement.level is not Level.UNDECIDED:
             return groups
-        builds = max(builds + 1, builds_needed(plan.shift, groups.spread))
+        shift, most = (LEAST_SHARE * plan.shift, LAST) if look else (plan.shift, MOST)
+        builds = max(builds + 1, builds_needed(shift, groups.spread, most))
     return groups
 
 

@@ -247,7 +247,7 @@ def _credible(posterior: Posterior) -> list[int]:
 def _tested(state: SearchState) -> tuple[TestedRevision, ...]:
     """Every revision that was built or booted, good first, then in graph order."""
     spec, ledger, ancestry = state.spec, state.ledger, state.ancestry
-    known = {*ledger.signatures, *ledger.build_failed}
+    known = {*ledger.signatures, *ledger.build_failed} - ledger.reverts.keys()
     subjects = {commit.sha: commit.subject for commit in spec.graph.commits}
     outside = sorted(known - subjects.keys(), key=lambda sha: (sha != spec.graph.older, sha))
     inside = [commit.sha for commit in spec.graph.commits if commit.sha in known]

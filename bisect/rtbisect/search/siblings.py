@@ -20,8 +20,8 @@ from rtbisect.model.code import PROOF_LAYOUTS, SEARCH_LAYOUTS
 from rtbisect.search.build_groups import (
     FEWEST,
     FIRST_SHARE,
+    LAST,
     MEDIAN_COST,
-    MOST,
     BuildPlan,
     cheapest,
 )
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rtbisect.search.search_state import SearchState
 
 #: Kernels of a side that may stand in line: some do not build, or are the same.
-IN_LINE = 3 * MOST
+IN_LINE = 2 * LAST
 #: Degrees of freedom that an estimate of how builds differ needs; with fewer it is taken to be this
 #: share of what the ends differ by.
 ENOUGH, UNKNOWN = 4, 0.5

@@ -149,6 +149,14 @@ def _tested_for(data: Mapping[str, Any]) -> str:
     return "tested for {culprit:.12}" if data["culprit"] else "tested for "
 
 
+def _searched_on(data: Mapping[str, Any]) -> str:
+    told = (
+        "fresh {voice.run}s of {culprit:.12}, which the search named, leave it a probability of"
+        " {probability:probability}"
+    )
+    return f"{'{why}' if data['why'] else told}; the search goes on with these {{voice.run}}s"
+
+
 _NAMED_BUT = "the search named {culprit:.12}, but fresh {voice.run}s"
 _NO_RT = "without PREEMPT_RT"
 #: A figure in plain words, and its key.
@@ -220,6 +228,7 @@ SENTENCES: Mapping[str, Words] = {
         "{culprit:.12} has a probability of {probability:probability} with the {voice.run}s of the"
         " proof"
     ),
+    Proofs.SEARCHED_ON: _searched_on,
     Proofs.BUDGET_ENDED: "the budget of {boots} {voice.run}s ended during the proof",
     Proofs.BUDGET_ENDED_LATE: (
         "the budget of {boots} {voice.run}s ended before the revert was decided"

@@ -26,8 +26,7 @@ from rtbisect.model.campaign import (
 from rtbisect.model.code import Build, BuildStatus, Function
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Gates, Reach
-from rtbisect.model.kinds.pipeline import Attributions, Ends, Proofs, Reasons
-from rtbisect.model.kinds.search import Checks
+from rtbisect.model.kinds.pipeline import Attributions, Ends, Reasons
 from rtbisect.model.lab import FigureSource, Measurement
 from rtbisect.model.result import GateStatus
 from rtbisect.pipeline import bisect
@@ -299,25 +298,3 @@ def test_an_open_cause_gets_more_boots_of_both_kernels(tmp_path):
     assert result.outcome is Outcome.CULPRIT
     rows = {(r.kernel, r.metric.name, r.window): r.sample.n for r in result.table}
     assert rows["culprit", "res_per_iwi", "pf-on"] == rows["parent", "res_per_iwi", "pf-on"] == 10
-
-
-def test_a_culprit_that_does_not_hold_on_fresh_boots_is_not_reported_as_one(tmp_path):
-    here = world(tmp_path, 4)
-    shaky = boots(4)
-    seen = {}
-
-    def draw(request, random):
-        # The search sees the effect; the fresh boots of the verification do not.
-        count = seen[request.revision] = seen.get(request.revision, 0) + 1
-        if request.revision == sha(4) and count > 2:
-            return boots(None)(request, random)
-        return shaky(request, random)
-
-    here.lab = FakeLab(draw)
-    result, _report = bisect.bisect(*here.open())
-    assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
-    refuted = first(result.reasons[:1], Proofs.REFUTED)
-    assert refuted["check"].kind == Checks.PARENT
-    # Nobody believes the search any more: neither its confidence nor its sides.
-    assert (result.confidence, result.candidates) == (0.0, ())
-    assert all(t.skipped for t in result.tested if t.sha not in (sha(0), sha(8)))

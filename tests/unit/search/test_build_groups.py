@@ -93,7 +93,21 @@ def test_boots_of_a_build_are_one_observation():
     assert groups.judgement.level is not Level.REGRESSED
     assert groups.judgement.p > build_groups.ALPHA / build_groups.LOOKS
     assert 0.5 < groups.spread < 2.0
-    assert len({(e.revision, e.layout) for e in events}) <= 2 * MOST
+    assert len({(e.revision, e.layout) for e in events}) <= 2 * build_groups.LAST
+
+
+def test_the_last_look_sees_half_of_what_the_ends_show():
+    """They were booted because they differ, by luck, too."""
+
+    def level(kernel, _rng):
+        side, number = kernel[0][0], int(kernel[0][1:])
+        return 10.0 + 0.5 * (side == "b") + (0.5 if number % 2 else -0.5)
+
+    groups, events = examined(replace(PLAN, boots=1, builds=FEWEST), level)
+    assert groups.judgement.level is Level.REGRESSED
+    # One that sees all of it would not have had so many.
+    assert len(events) == 2 * build_groups.LAST
+    assert build_groups.builds_needed(1.0, groups.spread) < MOST
 
 
 def test_equal_builds_refute():
@@ -153,7 +167,7 @@ def test_more_builds_and_more_boots_where_they_tell_more():
     assert needed == sorted(needed)
     assert needed[-1] == MOST
     quick, slow = (
-        build_groups.cheapest(1.0, 0.4, 0.9, build_s=build_s, boot_s=600) for build_s in (10, 9000)
+        build_groups.cheapest(1.0, 0.2, 0.5, build_s=build_s, boot_s=600) for build_s in (10, 9000)
     )
     assert quick[0] < slow[0]
     assert quick[1] >= slow[1]

@@ -93,6 +93,8 @@ class Proofs(Kind):
     REFUTED = "proof.refuted", "culprit check note"
     NOT_CONFIRMED = "proof.not-confirmed", "culprit check note"
     PROBABILITY = "proof.probability", "culprit probability"
+    #: `probability` and `why` may be None.
+    SEARCHED_ON = "proof.searched-on", "culprit probability why"
     BUDGET_ENDED = "proof.budget-ended", "boots"
     BUDGET_ENDED_LATE = "proof.budget-ended-late", "boots"
     #: What is said first of a proven commit where a repair was sought.

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A search and the proof of what it names, in turns: boots that do not bear a commit out tell the
+search where to look next.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.model.campaign import Outcome
+from rtbisect.model.kinds.pipeline import Proofs
+from rtbisect.pipeline.answer import Answer
+from rtbisect.pipeline.proof import prove
+from rtbisect.pipeline.search_loop import search, search_on
+from rtbisect.search.events import Booted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.model.campaign import Judgement, Threshold
+    from rtbisect.model.code import CommitGraph
+    from rtbisect.pipeline.search_loop import SearchEnd
+    from rtbisect.pipeline.steps import Steps
+    from rtbisect.search.events import Event
+
+
+def search_and_prove(
+    steps: Steps,
+    graph: CommitGraph,
+    threshold: Threshold,
+    *,
+    ends: tuple[str, str] | None = None,
+    judgements: tuple[Judgement, ...] = (),
+) -> Answer:
+    """What is found of a change by one metric. `ends` are as in `prove`; `judgements` those of the
+    comparison of the ends, if any.
+    """
+    searched = search(steps, graph, threshold)
+    answer = Answer(metric=threshold.key, said=searched.answer, judgements=judgements)
+    for proofs_left in range(steps.setup.limits.proofs - 1, -1, -1):
+        if searched.answer.outcome is not Outcome.CULPRIT:
+            break
+        answer.proof = proof = prove(steps, graph, threshold, searched, ends)
+        if proof.attribution or not (proofs_left and steps.budget.search_boots_left):
+            break
+        told = steps.tell(
+            Proofs.SEARCHED_ON,
+            culprit=searched.answer.culprit,
+            probability=proof.probability,
+            why=proof.doubts[0] if proof.doubts else None,
+        )
+        searched_on = search_on(steps, searched, proof.heard)
+        if not tells_more(searched, proof.heard, searched_on):
+            break
+        answer.before.append(told)
+        searched, answer.said, answer.proof = searched_on, searched_on.answer, None
+    return answer
+
+
+def tells_more(before: SearchEnd, heard: Sequence[Event], after: SearchEnd) -> bool:
+    """Whether a search that has heard a proof says something else, or has booted something itself:
+    to prove the same again would only ask luck twice.
+    """
+    said, says = before.answer, after.answer
+    if (says.outcome, says.culprit) != (said.outcome, said.culprit):
+        return True
+    fresh = sum(isinstance(event, Booted) for event in heard)
+    return after.state.ledger.boots > before.state.ledger.boots + fresh

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A commit that fresh boots do not bear out: the search goes on with them, as long as it can."""
+
+import json
+from dataclasses import replace
+
+from helpers.campaigns import boots, sha, world
+from helpers.findings import first
+from rtbisect.campaign.fingerprint import Fingerprint, keep_setup
+from rtbisect.lab.fake import FakeLab
+from rtbisect.model.campaign import Outcome
+from rtbisect.model.kinds.pipeline import Proofs, Searches
+from rtbisect.model.kinds.search import Checks
+from rtbisect.pipeline import bisect
+
+#: The search names it, by boots that happened to be bad.
+LUCKY = 4
+
+
+def found(tmp_path, *, truth, **limits):
+    """What is found of a range where the first two boots of LUCKY are bad, and its others as of
+    `truth`, the culprit.
+    """
+    here = world(tmp_path, truth)
+    seen = {}
+
+    def draw(request, random):
+        count = seen[request.revision] = seen.get(request.revision, 0) + 1
+        lucky = request.revision == sha(LUCKY) and count <= 2
+        return boots(LUCKY if lucky else truth)(request, random)
+
+    here.lab = FakeLab(draw)
+    setup, parts = here.open()
+    setup = replace(setup, limits=replace(setup.limits, **limits))
+    result, _ = bisect.bisect(setup, parts)
+    return result, parts.journal.story()
+
+
+def test_the_search_goes_on_with_the_boots_of_a_proof(tmp_path):
+    result, story = found(tmp_path, truth=LUCKY + 1)
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(LUCKY + 1))
+    assert result.confidence >= 0.95
+    # Who reads it sees that another one was named before, and why it is not now.
+    told = first(result.reasons[:1], Proofs.SEARCHED_ON)
+    assert (told["culprit"], told["why"].kind) == (sha(LUCKY), Proofs.REFUTED)
+    assert first(story, Proofs.SEARCHED_ON) == told
+    # What it costs is said once.
+    assert sum(line.kind == Searches.FORECAST for line in story) == 1
+    # The proof of the first one counts as boots of its revision.
+    boots_of = {each.sha: each.boots for each in result.tested}
+    assert boots_of[sha(LUCKY)] >= 2 + 6 + 6
+
+
+def test_what_the_budget_ends_is_open_between_those_that_are_left(tmp_path):
+    result, _ = found(tmp_path, truth=LUCKY + 1, max_boots=48)
+    assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
+    assert first(result.reasons[:1], Proofs.SEARCHED_ON)["culprit"] == sha(LUCKY)
+    assert {candidate for candidate, _ in result.candidates} == {sha(n) for n in range(5, 9)}
+
+
+def test_a_culprit_that_its_only_proof_refutes_is_not_reported_as_one(tmp_path):
+    result, story = found(tmp_path, truth=LUCKY + 1, proofs=1)
+    assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
+    refuted = first(result.reasons[:1], Proofs.REFUTED)
+    assert refuted["check"].kind == Checks.PARENT
+    # Nobody believes the search any more: neither its confidence nor its sides.
+    assert (result.confidence, result.candidates) == (0.0, ())
+    assert all(t.skipped for t in result.tested if t.sha not in (sha(0), sha(8)))
+    assert not any(line.kind == Proofs.SEARCHED_ON for line in story)
+
+
+def test_a_campaign_keeps_the_number_of_proofs_that_it_began_with(tmp_path):
+    setup, parts = world(tmp_path, LUCKY).open()
+    assert keep_setup(setup, parts.journal).limits == setup.limits
+    kept = parts.journal.step("setup", Fingerprint, lambda _note: None)
+    document = json.loads(kept.document)
+    del document["limits"]["proofs"]
+    parts.journal.rewrite("setup", Fingerprint, replace(kept, document=json.dumps(document)))
+    assert keep_setup(setup, parts.journal).limits == replace(setup.limits, proofs=1)
