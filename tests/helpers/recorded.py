@@ -107,7 +107,7 @@ def rewritten(document, folder, monkeypatch, site="", evidence=""):
     # Message-IDs are drawn where a draft is made.
     monkeypatch.setattr(secrets, "token_hex", lambda size: "0" * 2 * size)
     store = CampaignStore(Path(folder) / "state")
-    mailer = DraftMailer(settings(Path(folder) / "reports"))
+    mailer = DraftMailer(settings(store.state / "reports"))
     found = _carried_out(store, document, mailer, site)
     for test in document["tests"]:
         check = _carried_out(store, test, mailer, site)

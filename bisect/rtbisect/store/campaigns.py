@@ -195,10 +195,19 @@ class CampaignStore:
             state=CampaignState(row["state"]),
             created=row["created"],
             result=_decoded(Result, row["result"], identity),
-            report=_decoded(Report, row["report"], identity),
+            report=self._here(_decoded(Report, row["report"], identity), identity),
             note=row["note"],
             summary=_decoded(Summary, row["summary"], identity),
         )
+
+    def _here(self, report: Report | None, identity: str) -> Report | None:
+        """A report with its files in this state directory: what is kept of their place is where
+        they were written, and the directory may be a copy, or moved since.
+        """
+        if report is None:
+            return None
+        folder = self.state.absolute() / "reports" / identity
+        return replace(report, path=str(folder / Path(report.path).name))
 
     def open_one(self) -> CampaignRecord:
         """The newest unfinished campaign; ConfigError when all are done."""

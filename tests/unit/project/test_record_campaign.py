@@ -45,7 +45,7 @@ class Ran:
 
     def __init__(self, here, monkeypatch):
         self.world, self.store = here, here.store
-        here.mailer = DraftMailer(settings(here.state.parent / "reports"))
+        here.mailer = DraftMailer(settings(here.store.state / "reports"))
         monkeypatch.setattr(secrets, "token_hex", lambda size: "0" * 2 * size)
         monkeypatch.setattr(SiteFiles, "of_campaign", lambda *_words: None)
         monkeypatch.setattr(assemble, "assemble", self._assembled)
