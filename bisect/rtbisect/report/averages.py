@@ -121,6 +121,11 @@ def of_boots(key: MetricKey) -> bool:
     return key.name in find(key.suite).of_boots
 
 
+def of_boot(key: MetricKey, value: float) -> str:
+    """Whether a boot has a figure of boots; "" for any other."""
+    return ("yes" if value else "no") if of_boots(key) else ""
+
+
 def has_share(key: MetricKey, sample: Sample) -> bool:
     """Whether boots were measured that have a figure of boots or have it not."""
     return of_boots(key) and bool(sample.values) and set(sample.values) <= {0.0, 1.0}

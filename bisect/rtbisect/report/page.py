@@ -10,6 +10,9 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.gates.boot_gates import against
+from rtbisect.model.campaign import Cause
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.page import Headed
 from rtbisect.report import page_machine, page_tables, sections
 from rtbisect.report.averages import limit_of, middle_word, of_boots
 from rtbisect.report.bisect_log import bisect_log_of
@@ -24,7 +27,9 @@ from rtbisect.report.page_history import (
     with_own,
 )
 from rtbisect.report.page_pictures import boots_picture, side_rows
-from rtbisect.report.page_text import figure_name, shown, told
+from rtbisect.report.page_text import figure_name, told
+from rtbisect.report.page_text import shown as printed
+from rtbisect.report.page_units import Shown, in_one_unit
 from rtbisect.report.reproduce import Published, in_data, lines_of, recipe
 from rtbisect.report.text import short
 from rtbisect.report.wording import words_of
@@ -59,10 +64,13 @@ def write_page(
     # The page allows this style and no other.
     style = (templates / "page.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    shown = in_one_unit(Shown(report, runs, earlier))
     values = (
-        _values(report, runs)
-        | _earlier(report, earlier)
+        _values(shown.report, shown.runs)
+        | _earlier(shown.report, shown.earlier)
         | {
+            "reproduce": lines_of((*recipe(report, Published()), *in_data(report))),
+            "log": bisect_log_of(report),
             "style": style,
             "style_sha256": digest,
             "files": [name for name in _FILES if (folder / name).is_file()],
@@ -81,16 +89,15 @@ def _values(report: ReportInput, runs: Sequence[Run]) -> dict[str, Any]:
     heads, cpus = page_machine.cpus(report, runs)
     return {
         "campaign": report.campaign,
-        "date": shown(report.date),
-        "tree": shown(report.tree),
+        "date": printed(report.date),
+        "tree": printed(report.tree),
         "older": short(report.older),
         "newer": short(report.newer),
         "commits": len(report.graph),
-        "answer": (report.culprit and words_of(report).answer) or result.outcome.value,
-        "cause": result.cause.value,
+        "answer": told(report, Finding.of(Headed.ANSWER, outcome=result.outcome)),
+        "cause": _cause(report),
         "metric": figure_name(report, result.metric) if result.metric else "",
         "confidence": probability(result.confidence) if result.confidence else "",
-        "subject": shown(report.culprit.subject, 100) if report.culprit else "",
         "culprit": short(report.culprit.sha) if report.culprit else "",
         "of_boots": bool(result.metric and of_boots(result.metric)),
         "middle": middle_word(limit_of(report, first[0])) if first else "",
@@ -105,14 +112,20 @@ def _values(report: ReportInput, runs: Sequence[Run]) -> dict[str, Any]:
         "sides": page_tables.side_values(report, sides, first[0]) if first else (),
         "ends": words_of(report).ends,
         "kernels": words_of(report).kernels,
-        "console": [shown(line) for line in report.excerpt],
-        "reproduce": lines_of((*recipe(report, Published()), *in_data(report))),
-        "log": bisect_log_of(report),
+        "console": [printed(line) for line in report.excerpt],
         **_tables(report),
         "boots": page_machine.boots(report, runs),
         "cpu_columns": [("CPU", "n"), *((head, "n") for head in heads)],
         "cpus": cpus,
     }
+
+
+def _cause(report: ReportInput) -> str:
+    """What makes the difference; "" where there is none, and nobody has asked."""
+    result = report.result
+    if result.cause is Cause.NONE and not result.candidates:
+        return ""
+    return told(report, Finding.of(Headed.CAUSE, cause=result.cause))
 
 
 def _earlier(report: ReportInput, earlier: Sequence[EarlierFigure]) -> dict[str, Any]:
@@ -123,10 +136,28 @@ def _earlier(report: ReportInput, earlier: Sequence[EarlierFigure]) -> dict[str,
     }
 
 
+#: So many commits are shown at once.
+_LIKELY = 12
+
+
+def _posterior(report: ReportInput) -> dict[str, Any]:
+    """The commits that may be it, and what a reader sees of the probabilities of those that are
+    folded: all have one, or each is less likely than those above.
+    """
+    rows = page_tables.posterior(report)
+    told = [cells[0] for _, cells in rows]
+    return {
+        "likely": rows[:_LIKELY],
+        "other_commits": rows[_LIKELY:],
+        "alike": len(rows) > 1 and told[0] == told[-1],
+        "less": len(rows) > _LIKELY and told[_LIKELY - 1] != told[_LIKELY],
+    }
+
+
 def _tables(report: ReportInput) -> dict[str, Any]:
     return {
         "commit": page_tables.commit_rows(report.culprit),
-        "posterior": page_tables.posterior(report),
+        **_posterior(report),
         "measured": page_tables.measured(report),
         "checks": page_tables.checks(report),
         "judged": page_tables.judged(report),

@@ -39,21 +39,23 @@ class Axis:
         return (at / 2 - low / 2) / span if span > 0 else 0.5
 
     def ticks(self) -> tuple[float, ...]:
-        """Round values on it, so far from each other that their labels have room."""
+        """Round values on it, few, and so far from each other that their labels have room."""
+        ticks = self._with_room(_decades(self.low, self.high)) if self.log else ()
+        # Within a decade there are too few of them.
+        if len(ticks) < 2:
+            ticks = self._with_room(_linear(self.low, self.high)) or ticks
+        return ticks or (self.low,)
+
+    def _with_room(self, values: Iterable[float]) -> tuple[float, ...]:
         chosen: list[float] = []
-        for value in sorted(self._candidates(), key=_roundness):
+        on_it = (value for value in values if self.low <= value <= self.high)
+        for value in sorted(on_it, key=_roundness):
             if all(abs(self.place(value) - self.place(other)) >= _APART for other in chosen):
                 chosen.append(value)
-        return tuple(sorted(chosen)) or (self.low,)
+        return tuple(sorted(chosen))
 
     def _scaled(self, value: float) -> float:
         return value if self.floor is None else math.log(value + self.floor)
-
-    def _candidates(self) -> Iterator[float]:
-        values = [*_linear(self.low, self.high)]
-        if self.log:
-            values += _decades(self.low, self.high)
-        yield from {value for value in values if self.low <= value <= self.high}
 
 
 def axis_of(values: Sequence[float], floor: float | None = None) -> Axis:
@@ -70,21 +72,24 @@ def axis_of(values: Sequence[float], floor: float | None = None) -> Axis:
 
 
 def _linear(low: float, high: float) -> Iterator[float]:
-    """Some five round values from `low` to `high`."""
-    quarter = (high / 2 - low / 2) / 2
-    step = _round_step(quarter) if quarter > 0 else 0.0
+    """All multiples from `low` to `high` of the least step of 1, 2 or 5 times a power of ten that
+    gives their labels room.
+    """
+    step = _round_step((high / 2 - low / 2) * (2 * _APART))
     # Numbers next to each other, and the least there are, have nothing between them.
     if not step > 0:
         return
     first = math.ceil(low / step)
-    for count in range(8):
+    for count in range(math.ceil(1 / _APART) + 1):
         yield (first + count) * step
 
 
-def _round_step(rough: float) -> float:
-    """The largest of 1, 2 and 5 times a power of ten that is not above `rough`."""
-    power = 10.0 ** math.floor(math.log10(rough))
-    return max((each * power for each in _ROUND if each * power <= rough), default=power)
+def _round_step(least: float) -> float:
+    """1, 2 or 5 times a power of ten, not below `least`; 0 where there is none."""
+    if not least > 0:
+        return 0.0
+    power = 10.0 ** math.floor(math.log10(least))
+    return next((each * power for each in (*_ROUND, 10.0) if each * power >= least), 0.0)
 
 
 def _decades(low: float, high: float) -> Iterable[float]:

@@ -13,9 +13,10 @@ from rtbisect.model.campaign import Sample
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.page import Pictured
 from rtbisect.model.report import EarlierFigure
-from rtbisect.report.averages import centre, of_boots, threshold_of, unit_of
+from rtbisect.report.averages import centre, of_boot, of_boots, threshold_of, unit_of
 from rtbisect.report.page_axis import axis_of
 from rtbisect.report.page_pictures import (
+    ABOVE,
     EDGE,
     RIGHT,
     Dot,
@@ -27,9 +28,10 @@ from rtbisect.report.page_pictures import (
     ticks_of,
 )
 from rtbisect.report.page_text import axis_label, figure_name, floor_of, told
-from rtbisect.report.text import number, short, unit_text
+from rtbisect.report.text import short, unit_text
 from rtbisect.report.wording import words_of
 from rtbisect.words.metrics import name_of
+from rtbisect.words.numbers import tick as tick_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,8 +39,8 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Run
     from rtbisect.model.report import ReportInput
 
-#: In pixels: all of a picture, above the plot, and below it.
-_HEIGHT, _ABOVE, _BELOW = 260, 12, 46
+#: In pixels: all of a picture, and below the plot.
+_HEIGHT, _BELOW = 260, 28
 #: In percent: beside the labels of the axis, and dots of one revision beside each other.
 _BESIDE = 15.0
 _ASIDES = (0.0, -0.8, 0.8)
@@ -77,7 +79,7 @@ def history_picture(report: ReportInput, runs: Sequence[Run]) -> Picture | None:
     culprit = order.get(report.result.culprit or "")
     if culprit:
         at = plot.across(culprit)
-        lines.append(Line(at, _ABOVE, at, _HEIGHT - _BELOW, "mark"))
+        lines.append(Line(at, ABOVE, at, _HEIGHT - _BELOW, "mark"))
         # Where the label of an end has no room beside it the end is known anyway.
         labels = [each for each in labels if abs(each.x - at) > 24]
         labels.append(plot.below(culprit, short(report.result.culprit or "")))
@@ -169,7 +171,7 @@ class _Plot:
     def below(self, place: float, text: str) -> Label:
         """A label below the plot."""
         at = self.across(place)
-        return Label(at, _HEIGHT - _BELOW + 20, text, anchor(at, left=_BESIDE + EDGE))
+        return Label(at, _HEIGHT - _BELOW + 18, text, anchor(at, left=_BESIDE + EDGE))
 
     def found(self, kind: Pictured, **more: int) -> Finding:
         key = self._report.result.metric
@@ -190,12 +192,12 @@ class _Plot:
         lines: Sequence[Line],
         labels: Sequence[Label],
     ) -> Picture:
-        grid, marks = [], []
+        one_boot = found.kind == Pictured.ORDER
+        grid, marks = [], [Label(0, 12, self._label(one_boot=one_boot))]
         for tick in self._ticks:
             y = self._up(tick)
             grid.append(Line(_BESIDE, y, 100, y, "grid"))
-            marks.append(Label(_BESIDE - 2, y + 4, number(tick), "end"))
-        marks.append(Label(0, _HEIGHT - 4, self._label(one_boot=found.kind == Pictured.ORDER)))
+            marks.append(Label(_BESIDE - 2, y + 4, self._tick(tick, one_boot=one_boot), "end"))
         return Picture(
             name=name,
             description=told(self._report, found),
@@ -205,6 +207,10 @@ class _Plot:
             lines=tuple(lines),
             labels=(*marks, *labels),
         )
+
+    def _tick(self, tick: float, *, one_boot: bool) -> str:
+        key = self._report.result.metric
+        return (of_boot(key, tick) if key and one_boot else "") or tick_text(tick)
 
     def _label(self, *, one_boot: bool) -> str:
         key = self._report.result.metric
@@ -216,8 +222,8 @@ class _Plot:
         return axis_label(name, self._unit, log=self._axis.log)
 
     def _up(self, value: float) -> float:
-        height = _HEIGHT - _ABOVE - _BELOW
-        return round(_ABOVE + height * (1 - self._axis.place(value)), 1)
+        height = _HEIGHT - ABOVE - _BELOW
+        return round(ABOVE + height * (1 - self._axis.place(value)), 1)
 
 
 def _boots(report: ReportInput, runs: Sequence[Run]) -> list[tuple[Run, float]]:

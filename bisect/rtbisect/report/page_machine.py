@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
 from rtbisect.model.campaign import MetricKey
+from rtbisect.report.averages import of_boot
 from rtbisect.report.page_text import row, told
 from rtbisect.report.text import number, short
 from rtbisect.report.wording import words_of
@@ -84,7 +85,7 @@ def boots(report: ReportInput, runs: Sequence[Run]) -> Rows:
                     str(count),
                     short(run.revision),
                     role(report, run.revision),
-                    "" if value is None else number(value),
+                    "" if value is None or key is None else of_boot(key, value) or number(value),
                     run.status,
                     told(report, run.reason) or run.signature,
                     run.device,

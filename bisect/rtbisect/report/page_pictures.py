@@ -23,21 +23,25 @@ from rtbisect.report.averages import (
     judged_unit,
     limit_of,
     middle_word,
+    of_boot,
     of_boots,
 )
 from rtbisect.report.headline_figure import headline
 from rtbisect.report.page_axis import Axis, axis_of
 from rtbisect.report.page_text import axis_label, figure_name, floor_of, told
 from rtbisect.report.text import many, number, unit_text
+from rtbisect.words.numbers import tick as tick_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rtbisect.model.campaign import Judgement, MetricKey, Sample
+    from rtbisect.model.campaign import Judgement, MetricKey, Sample, Threshold
     from rtbisect.model.report import ReportInput
 
-#: Of a picture of rows: a row with its label, and the line of the axis below.
-_ROW, _AXIS = 66, 44
+#: In pixels: above each plot, where the name of its axis stands; of a picture of rows, a row with
+#: its label, where in it its dots lie and how far they reach, and below the rows the axis' values.
+ABOVE = 28
+_ROW, _DOTS, _REACH, _AXIS = 62, 38, 20, 20
 #: From left to right, in percent.
 _LEFT, RIGHT = 2.0, 98.0
 #: Dots that would cover each other lie above and below, then beside each other.
@@ -92,6 +96,11 @@ class Picture:
     lines: tuple[Line, ...]
     labels: tuple[Label, ...]
 
+    @property
+    def kernels(self) -> frozenset[str]:
+        """Of which kernels it has dots."""
+        return frozenset(dot.kernel for dot in self.dots)
+
 
 @dataclass(frozen=True, slots=True)
 class SideRow:
@@ -140,12 +149,18 @@ def boots_picture(report: ReportInput, rows: Sequence[SideRow]) -> Picture | Non
     judged = opening[0]
     limit, unit = limit_of(report, judged), judged_unit(report, judged)
     axis = axis_of(values, floor_of(limit))
+    ticks = [(_across(axis.place(tick)), tick) for tick in ticks_of(axis, judged.key)]
+    name = axis_label(judged_name(report, judged), unit, log=axis.log)
     dots: list[Dot] = []
-    grid, lines, labels = [], [], []
+    grid, lines, labels = [], [], [Label(0, 12, name)]
     for number_of, row in enumerate(rows):
-        top = number_of * _ROW
+        top = ABOVE + number_of * _ROW
+        at_dots = top + _DOTS
+        low, high = at_dots - _REACH, at_dots + _REACH
         numbers = finite(row.sample.values)
-        dots += _row_dots(axis, numbers, top + 42, row.kernel)
+        dots += _row_dots(axis, numbers, at_dots, row.kernel)
+        # Between the labels of the rows.
+        grid += [Line(at, low, at, high, "grid") for at, _ in ticks]
         label = f"{row.name}: {boots_with(judged.key, row.sample)}"
         if not has_share(judged.key, row.sample):
             middle = centre(row.sample, limit)
@@ -153,19 +168,15 @@ def boots_picture(report: ReportInput, rows: Sequence[SideRow]) -> Picture | Non
             label += f"{middle_word(limit)} {number(middle, unit)}"
             if numbers and math.isfinite(middle):
                 at = _across(axis.place(middle))
-                lines.append(Line(at, top + 22, at, top + 62, "middle"))
-        labels.append(Label(0, top + 14, label))
-    bottom = len(rows) * _ROW + 4
-    for tick in ticks_of(axis, judged.key):
-        at = _across(axis.place(tick))
-        grid.append(Line(at, 0, at, bottom, "grid"))
-        labels.append(Label(at, bottom + 15, _tick(judged.key, tick), anchor(at)))
-    name = figure_name(report, judged.key, judged.figure)
-    label = axis_label(judged_name(report, judged), unit, log=axis.log)
-    labels.append(Label(50, bottom + 34, label, "middle"))
+                lines.append(Line(at, low, at, high, "middle"))
+        labels.append(Label(0, top + 12, label))
+    bottom = ABOVE + len(rows) * _ROW
+    for at, tick in ticks:
+        text = of_boot(judged.key, tick) or tick_text(tick)
+        labels.append(Label(at, bottom + 14, text, anchor(at)))
     return Picture(
         name="boots",
-        description=_told_sides(report, judged, rows, name, log=axis.log),
+        description=_told_sides(report, judged, rows, log=axis.log),
         height=bottom + _AXIS,
         grid=tuple(grid),
         dots=tuple(dots),
@@ -175,24 +186,29 @@ def boots_picture(report: ReportInput, rows: Sequence[SideRow]) -> Picture | Non
 
 
 def _told_sides(
-    report: ReportInput, judged: Judgement, rows: Sequence[SideRow], name: str, *, log: bool
+    report: ReportInput, judged: Judgement, rows: Sequence[SideRow], *, log: bool
 ) -> str:
-    limit, unit = limit_of(report, judged), judged_unit(report, judged)
-    sides = tuple(
-        Finding.of(
-            Pictured.SIDE,
-            name=row.name,
-            boots=row.sample.n,
-            middle=middle_word(limit),
-            value=centre(row.sample, limit),
-            low=min(row.sample.values),
-            high=max(row.sample.values),
-            unit=unit_text(unit),
-        )
-        for row in rows
+    unit = unit_text(judged_unit(report, judged))
+    name = figure_name(report, judged.key, judged.figure)
+    sides = tuple(_told_side(judged.key, row, limit_of(report, judged), unit) for row in rows)
+    return told(report, Finding.of(Pictured.BOOTS, metric=name, unit=unit, log=log, sides=sides))
+
+
+def _told_side(key: MetricKey, row: SideRow, limit: Threshold | None, unit: str) -> Finding:
+    sample = row.sample
+    if has_share(key, sample):
+        seen = round(sum(sample.values))
+        return Finding.of(Pictured.SIDE_OF_BOOTS, name=row.name, seen=seen, boots=sample.n)
+    return Finding.of(
+        Pictured.SIDE,
+        name=row.name,
+        boots=sample.n,
+        middle=middle_word(limit),
+        value=centre(sample, limit),
+        low=min(sample.values),
+        high=max(sample.values),
+        unit=unit,
     )
-    found = Finding.of(Pictured.BOOTS, metric=name, unit=unit_text(unit), log=log, sides=sides)
-    return told(report, found)
 
 
 def _row_dots(axis: Axis, values: Sequence[float], y: float, kernel: str) -> Iterator[Dot]:
@@ -211,11 +227,6 @@ def ticks_of(axis: Axis, key: MetricKey | None) -> tuple[float, ...]:
     """Of a figure of boots nothing and all; there is nothing between for a boot."""
     ticks = axis.ticks()
     return tuple(each for each in ticks if each in (0.0, 1.0)) if key and of_boots(key) else ticks
-
-
-def _tick(key: MetricKey, tick: float) -> str:
-    """A value of an axis; a boot has a figure of boots or has it not."""
-    return ("yes" if tick else "no") if of_boots(key) else number(tick)
 
 
 def finite(values: Sequence[float]) -> list[float]:

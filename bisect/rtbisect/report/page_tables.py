@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Level, Scale
 from rtbisect.report.averages import (
+    boots_with,
     centre,
     centre_of,
+    has_share,
     judged_unit,
     limit_of,
     middle_word,
+    of_boot,
     repaired_by,
     threshold_of,
 )
@@ -27,11 +30,14 @@ from rtbisect.words.numbers import probability
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.model.campaign import Judgement, Sample, Threshold
+    from rtbisect.model.campaign import Judgement, MetricKey, Sample, Threshold
     from rtbisect.model.report import CommitText, EarlierFigure, ReportInput
+    from rtbisect.model.result import TableRow
     from rtbisect.report.page_pictures import SideRow
 
 Rows: TypeAlias = tuple[tuple[str, ...], ...]
+
+_WORST_FIRST = (Level.REGRESSED, Level.UNDECIDED, Level.PASS)
 
 
 def side_values(report: ReportInput, rows: Sequence[SideRow], judged: Judgement) -> Rows:
@@ -42,9 +48,10 @@ def side_values(report: ReportInput, rows: Sequence[SideRow], judged: Judgement)
             (
                 each.name,
                 str(each.sample.n),
-                f"{middle_word(limit)} {number(centre(each.sample, limit), unit)}",
-                _range(each.sample),
-                ", ".join(number(value) for value in each.sample.values),
+                boots_with(judged.key, each.sample)
+                or f"{middle_word(limit)} {number(centre(each.sample, limit), unit)}",
+                _range(judged.key, each.sample),
+                ", ".join(of_boot(judged.key, v) or number(v) for v in each.sample.values),
             )
         )
         for each in rows
@@ -102,17 +109,21 @@ def measured(report: ReportInput) -> Rows:
                 figure_name(report, each.metric),
                 each.workload,
                 each.kernel,
-                f"{'mean' if each.mean else 'median'} "
-                f"{number(centre_of(each.sample, mean=each.mean), each.unit)}"
-                if each.sample.values
-                else "not measured",
-                _range(each.sample),
+                _measured_middle(each),
+                _range(each.metric, each.sample),
                 unit_text(each.unit),
                 str(each.sample.n),
             )
         )
         for each in report.result.table
     )
+
+
+def _measured_middle(row: TableRow) -> str:
+    if not row.sample.values:
+        return "not measured"
+    middle = number(centre_of(row.sample, mean=row.mean), row.unit)
+    return boots_with(row.metric, row.sample) or f"{'mean' if row.mean else 'median'} {middle}"
 
 
 def checks(report: ReportInput) -> Rows:
@@ -124,7 +135,7 @@ def checks(report: ReportInput) -> Rows:
                 check.status,
                 *_numbers(report, check.judgement),
                 "" if check.recovery is None else f"{100 * check.recovery:.0f}%",
-                told(report, check.note),
+                told(report, check.note, check.judgement.key if check.judgement else None),
             )
         )
         for check in report.result.verifications
@@ -132,17 +143,17 @@ def checks(report: ReportInput) -> Rows:
 
 
 def judged(report: ReportInput) -> Rows:
-    """Figure, verdict, both middles, effect, interval, p, boots, reason; what passes is last."""
+    """Figure, verdict, both middles, effect, interval, p, boots, reason; the worst first."""
     judgements = report.result.judgements
     better = {each.key for each in improved(judgements, report.thresholds, report.sought)}
-    order = sorted(judgements, key=lambda each: each.level is Level.PASS)
+    order = sorted(judgements, key=lambda each: _WORST_FIRST.index(each.level))
     return tuple(
         row(
             (
                 figure_name(report, each.key, each.figure),
                 "better" if each.key in better and not each.figure else each.level,
                 *_numbers(report, each),
-                told(report, each.reason),
+                told(report, each.reason, each.key),
             )
         )
         for each in order
@@ -212,7 +223,8 @@ def repaired(report: ReportInput) -> Rows:
     for each in report.repaired:
         limit, unit = repaired_by(report, each)
         sides = (
-            f"{number(centre(side, limit), unit)} ({many(side.n, 'boot')})"
+            boots_with(each.metric, side)
+            or f"{number(centre(side, limit), unit)} ({many(side.n, 'boot')})"
             if side.values
             else "not measured"
             for side in (each.without, each.with_it)
@@ -231,8 +243,9 @@ def earlier(report: ReportInput, figures: Sequence[EarlierFigure]) -> Rows:
                 each.campaign,
                 each.date[:10],
                 short(each.revision),
-                number(centre(each.sample, limit), limit.unit if limit else ""),
-                _range(each.sample),
+                (boots_with(key, each.sample) if key else "")
+                or number(centre(each.sample, limit), limit.unit if limit else ""),
+                _range(key, each.sample) if key else "",
                 str(each.sample.n),
             )
         )
@@ -252,7 +265,8 @@ def _numbers(report: ReportInput, found: Judgement | None) -> tuple[str, ...]:
         return ("",) * 6
     limit, unit = limit_of(report, found), judged_unit(report, found)
     middles = (
-        number(centre(side, limit), unit) if side.values else "not measured"
+        boots_with(found.key, side)
+        or (number(centre(side, limit), unit) if side.values else "not measured")
         for side in (found.base, found.new)
     )
     both = found.two_sided
@@ -265,7 +279,8 @@ def _numbers(report: ReportInput, found: Judgement | None) -> tuple[str, ...]:
     )
 
 
-def _range(sample: Sample) -> str:
-    if not sample.values:
+def _range(key: MetricKey, sample: Sample) -> str:
+    """Nothing of what a boot has or has not: there is nothing between."""
+    if not sample.values or has_share(key, sample):
         return ""
     return f"{number(min(sample.values))} to {number(max(sample.values))}"

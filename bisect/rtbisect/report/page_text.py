@@ -5,10 +5,11 @@ it is no markup is seen to by the templates.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Scale
-from rtbisect.report.averages import limit_of
+from rtbisect.report.averages import limit_of, unit_of
 from rtbisect.report.text import cut, number, unit_text
 from rtbisect.report.wording import voice_of_report
 from rtbisect.words import numbers
@@ -38,9 +39,15 @@ def row(cells: Iterable[str]) -> tuple[str, ...]:
     return tuple(shown(cell) or "-" for cell in cells)
 
 
-def told(report: ReportInput, finding: Finding | None) -> str:
-    """A finding as its campaign is told; "" for none."""
-    return shown(str(speak(finding, voice_of_report(report)))) if finding else ""
+def told(report: ReportInput, finding: Finding | None, key: MetricKey | None = None) -> str:
+    """A finding as its campaign is told, with the figures in the unit that this one has on the
+    page, else in that of the searched one; "" for none.
+    """
+    if finding is None:
+        return ""
+    about = key or report.result.metric
+    voice = replace(voice_of_report(report), unit=unit_of(report, about) if about else "")
+    return shown(str(speak(finding, voice)))
 
 
 def axis_label(name: str, unit: str, *, log: bool = False) -> str:

@@ -33,8 +33,6 @@ class ReportWords:
     #: Before the subject: where the kernel itself hurts somebody, and else.
     hurting_mark: str
     mark: str
-    #: A page calls an answer with a culprit so, not by its outcome; "" does not.
-    answer: str
 
 
 WORDS: Mapping[Sought, ReportWords] = {
@@ -45,7 +43,6 @@ WORDS: Mapping[Sought, ReportWords] = {
         kind="",
         hurting_mark="[REGRESSION] ",
         mark="",
-        answer="",
     ),
     Sought.REPAIR: ReportWords(
         ends=("older", "newer"),
@@ -54,7 +51,6 @@ WORDS: Mapping[Sought, ReportWords] = {
         kind="repair",
         hurting_mark="backport request: ",
         mark="backport request: ",
-        answer="repair",
     ),
 }
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 #: What a campaign found.
-_OUTCOMES = {
+OUTCOMES = {
     Outcome.CULPRIT: "commit {culprit:.12}",
     Outcome.CULPRIT_SET: "one of several commits, which the boots do not tell apart",
     Outcome.MULTIPLE_CULPRITS: "more than one commit",
@@ -55,7 +55,7 @@ _HOW = {
 
 
 def _answer(data: Mapping[str, Any]) -> str:
-    outcome = _OUTCOMES.get(data["outcome"], "{outcome}")
+    outcome = OUTCOMES.get(data["outcome"], "{outcome}")
     how = _HOW.get(data["cause"], "") if data["culprit"] else ""
     confidence = " (confidence {confidence:probability})" if data["confidence"] else ""
     better = "; better: {better:; }" if data["better"] else ""

@@ -47,10 +47,27 @@ def readable(name: str, *values: float) -> tuple[str, float]:
     return name, 1.0
 
 
-def measured(value: float, name: str, sign: str = "") -> str:
-    """A figure with its unit, the one that it is best read in: `6.12 ms`, `1.33/s`."""
-    shown, factor = readable(name, value)
+def measured(value: float, name: str, sign: str = "", *, wanted: str = "") -> str:
+    """A figure with its unit, the `wanted` one where that is a larger one of the same kind, else
+    the one that it is best read in: `6.12 ms`, `1.33/s`.
+    """
+    factor = _factor(name, wanted)
+    shown, factor = (wanted, factor) if factor else readable(name, value)
     return figure(value * factor, sign, whole=True) + unit(shown)
+
+
+def _factor(name: str, wanted: str) -> float | None:
+    """What makes the wanted unit of one; None where nothing does."""
+    if name == wanted:
+        return 1.0
+    larger = _LARGER.get(name)
+    factor = _factor(larger, wanted) if larger else None
+    return factor and factor / _LARGE
+
+
+def tick(value: float) -> str:
+    """A round value as an axis has it, with no digit that says nothing: 0.05, 200."""
+    return f"{value:g}"
 
 
 def probability(value: float) -> str:

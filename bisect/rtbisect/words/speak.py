@@ -5,15 +5,16 @@ Words are format strings of the data of their kind, with Python's formats and so
 `{effect}` of a finding is its own sentence (`{change:begin}` at the begin of one), `{names}` of
 several stands with commas between them, `{value:figure}` has three significant digits (6.00),
 `{value:number}` is the same but for whole numbers (6), `{value:in {unit}}` so with its unit
-(6.12 ms; `+in` with the sign), `{unit:unit}` is the unit behind a number and `{unit:comma}` behind
-a name, `{count:many boot}` is `1 boot` or `2 boots`, `{wall_s:duration}` a time, `{share:percent}`
-a share, `{share:probability}` is never a false certainty, `{metric:metric}` the name of a figure,
-`{revision:kernel}` has its role before it where it is an end (`bad end 54ff4034f9c6`), in a proof
-(`{revision:proven revert}`) parent and culprit have theirs, too, and any other kernel that one,
-`{voice.run}` is a word of the voice, and `{builds:built}` is `12 builds, ` where that tells builds.
-Of several, `{names:first 4}` are the first four, `{names:; }` stand with `; ` between them, and
-`{names:sentence}` so with a full stop; `{line:quoted}` stands in quotes. Texts may be foreign: what
-of them is not printable is told as `?`.
+(6.12 ms; `+in` with the sign; in the unit of the voice where it has one), `{unit:unit}` is the unit
+behind a number and `{unit:comma}` behind a name, `{count:many boot}` is `1 boot` or `2 boots`,
+`{wall_s:duration}` a time, `{share:percent}` a share, `{share:probability}` is never a false
+certainty, `{metric:metric}` the name of a figure, `{revision:kernel}` has its role before it where
+it is an end (`bad end 54ff4034f9c6`), in a proof (`{revision:proven revert}`) parent and culprit
+have theirs, too, and any other kernel that one, `{voice.run}` is a word of the voice, and
+`{builds:built}` is `12 builds, ` where that tells builds. Of several, `{names:first 4}` are the
+first four, `{names:; }` stand with `; ` between them, and `{names:sentence}` so with a full stop;
+`{line:quoted}` stands in quotes. Texts may be foreign: what of them is not printable is told as
+`?`.
 """
 
 from __future__ import annotations
@@ -124,8 +125,8 @@ _FORMS: Mapping[str, Callable[[Any, str, Voice], str]] = {
     "figure": _alone(figure),
     "+figure": _alone(lambda value: figure(value, "+")),
     "number": _alone(lambda value: figure(value, whole=True)),
-    "in": lambda value, name, _voice: measured(value, name),
-    "+in": lambda value, name, _voice: measured(value, name, "+"),
+    "in": lambda value, name, voice: measured(value, name, wanted=voice.unit),
+    "+in": lambda value, name, voice: measured(value, name, "+", wanted=voice.unit),
     "many": lambda count, noun, _voice: f"{count} {noun}" if count == 1 else f"{count} {noun}s",
     "duration": _alone(duration),
     "percent": _alone(lambda share: f"{100 * share:.0f}%"),

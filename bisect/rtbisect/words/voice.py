@@ -37,6 +37,8 @@ class Voice:
     more_runs: str
     #: A build is work of its own, and worth telling.
     builds: bool
+    #: What can be told in it is; "" leaves each figure the unit that it is best read in.
+    unit: str = ""
     #: What the ends are called, by the first 12 digits of their shas, and so, where a proof was
     #: made, the kernels that it compares.
     ends: Mapping[str, str] = field(default_factory=dict)

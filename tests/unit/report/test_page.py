@@ -5,17 +5,19 @@ import base64
 import hashlib
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
 from helpers.findings import said
 from helpers.page_cases import MARKUP, TURNING, badly_told, boot, many_candidates, runs
+from helpers.page_reader import Page, page
 from helpers.report_cases import CASES, MANY, NONE, STALL
 from helpers.report_epoll import epoll
 from helpers.report_parts import LOUD, QUIET, QUIET_TIP, TEMPLATES, sha
 from rtbisect.evidence import bundle
-from rtbisect.model.campaign import Outcome, Sought
+from rtbisect.model.campaign import Outcome
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.page import Headed
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import EarlierFigure
 from rtbisect.model.result import Gate, GateStatus
@@ -28,77 +30,17 @@ from rtbisect.report.page_history import (
 )
 from rtbisect.report.page_machine import role
 from rtbisect.report.page_pictures import boots_picture, side_rows
-
-#: Elements that have no end.
-_VOID = ("meta", "wbr", "line", "circle", "rect")
-
-
-class Page(HTMLParser):
-    """A page as a browser sees it: elements, texts by the element that they are in, tables."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.seen, self.texts, self.tables = [], [], [], []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.seen.append((tag, dict(attrs)))
-        if tag == "table":
-            self.tables.append({"caption": "", "rows": []})
-        elif tag == "tr":
-            self.tables[-1]["rows"].append([])
-        elif tag in ("th", "td"):
-            self.tables[-1]["rows"][-1].append("")
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        assert tag in _VOID
-        self.seen.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, text):
-        self.texts.append((self.open[-1] if self.open else "", text))
-        if "caption" in self.open:
-            self.tables[-1]["caption"] += text
-        elif "th" in self.open or "td" in self.open:
-            self.tables[-1]["rows"][-1][-1] += text
-
-    def all_of(self, tag):
-        return [attrs for name, attrs in self.seen if name == tag]
-
-    def text_of(self, tag):
-        return [text for name, text in self.texts if name == tag]
-
-    def table(self, *heads):
-        """Rows of the tables that have these column heads."""
-        return [
-            row
-            for table in self.tables
-            if table["rows"] and set(heads) <= set(table["rows"][0])
-            for row in table["rows"][1:]
-        ]
-
-    def fields(self):
-        return {row[0]: row[1] for table in self.tables for row in table["rows"] if len(row) == 2}
-
-
-def page(report, tmp_path, boots=()):
-    text = write_page(report, boots, tmp_path, TEMPLATES).read_text("utf-8")
-    return text, Page(text)
+from rtbisect.report.page_text import told
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_every_answer_has_a_page_that_names_it(tmp_path, name):
     report = CASES[name]()
     _, found = page(report, tmp_path)
-    repair = report.sought is Sought.REPAIR and report.culprit
-    title = "".join(found.text_of("title")[:1])
-    assert title.startswith(f"{report.campaign}: {'repair' if repair else report.result.outcome}")
-    assert len(found.all_of("h1")) == 1
+    answer = told(report, Finding.of(Headed.ANSWER, outcome=report.result.outcome))
+    (title, *_), (head, *_) = found.text_of("title"), found.text_of("h1")
+    assert title.startswith(f"{report.campaign}: {answer}")
+    assert head.rstrip() == f"{report.campaign}: {answer}"
 
 
 def test_a_page_is_one_file_that_fetches_and_runs_nothing(tmp_path):
@@ -188,8 +130,8 @@ def test_all_rows_of_all_tables_are_there(tmp_path):
 def test_forty_commits_that_may_be_it_are_all_told(tmp_path):
     report = many_candidates()
     _, found = page(report, tmp_path)
-    told = [row[2] for row in found.table("probability", "subject")]
-    assert sorted(told) == sorted(sha[:12] for sha, _ in report.result.candidates)
+    there = [row[2] for row in found.table("probability", "subject")]
+    assert sorted(there) == sorted(sha[:12] for sha, _ in report.result.candidates)
 
 
 def test_a_picture_has_a_dot_for_each_boot(tmp_path):
@@ -205,15 +147,18 @@ def test_a_picture_has_a_dot_for_each_boot(tmp_path):
 @pytest.mark.parametrize(
     ("name", "axis"),
     [
-        ("epoll", ["rescheduling IPIs/s, logarithmic"]),
-        ("rcu", ["synchronize_rcu(), ms"]),
-        ("hang", ["no", "yes", "timer stops"]),
+        ("epoll", ["rescheduling IPIs/s, logarithmic", "5", "10", "20", "50"]),
+        ("rcu", ["synchronize_rcu(), ms", "6", "7", "8", "9"]),
+        ("hang", ["timer stops", "no", "yes"]),
     ],
 )
-def test_an_axis_says_what_it_shows(name, axis):
+def test_an_axis_says_above_the_boots_what_it_shows(name, axis):
     report = (CASES | {"epoll": epoll})[name]()
-    labels = [each.text for each in boots_picture(report, side_rows(report)).labels]
-    assert labels[-len(axis) :] == axis
+    drawn = boots_picture(report, side_rows(report))
+    named, *labels = drawn.labels
+    assert [named.text, *(each.text for each in labels[-len(axis) + 1 :])] == axis
+    assert (named.x, named.anchor) == (0, "start")
+    assert named.y < min(each.y for each in (*labels, *drawn.dots))
 
 
 def test_of_what_a_boot_has_or_has_not_a_revision_has_its_share(tmp_path):
@@ -237,9 +182,9 @@ def test_of_what_a_boot_has_or_has_not_a_revision_has_its_share(tmp_path):
 def test_in_their_order_boots_have_the_numbers_of_the_table():
     """One that tells nothing leaves a gap; a dot is one boot, and no share of boots."""
     report = CASES["hang"]()
-    told = [boot(1, value, STALL, "1") for value in (0.0, 0.0, 1.0)]
-    lost = replace(told[0], status=RunStatus.HUNG, measurements=())
-    drawn = order_picture(report, [told[0], lost, *told[1:]])
+    seen = [boot(1, value, STALL, "1") for value in (0.0, 0.0, 1.0)]
+    lost = replace(seen[0], status=RunStatus.HUNG, measurements=())
+    drawn = order_picture(report, [seen[0], lost, *seen[1:]])
     first, second, third = (each.x for each in drawn.dots)
     assert second - first == pytest.approx(2 * (third - second), abs=0.2)
     texts = [each.text for each in drawn.labels]

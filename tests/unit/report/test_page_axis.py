@@ -57,3 +57,19 @@ def test_every_value_is_on_the_axis_and_labels_have_room(values, floor):
     assert all(math.isfinite(each) and axis.low <= each <= axis.high for each in ticks)
     places = [axis.place(each) for each in ticks]
     assert all(b - a > 0.15 for a, b in itertools.pairwise(places))
+
+
+@pytest.mark.parametrize(
+    ("values", "floor", "ticks"),
+    [
+        ((6003.0, 9514.0), None, (7000.0, 8000.0, 9000.0)),
+        ((6.003, 9.514), None, (7.0, 8.0, 9.0)),
+        ((0.0, 1.0), None, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+        ((-3.0, 3.0), None, (-2.0, 0.0, 2.0)),
+        ((6003.0, 9514.0), 0.5, (7000.0, 8000.0, 9000.0)),
+        ((0.039, 0.967), 0.01, (0.05, 0.1, 0.2, 0.5)),
+    ],
+)
+def test_steps_are_of_one_round_number(values, floor, ticks):
+    """1, 2 or 5 times a power of ten: no 6500 and 7500."""
+    assert axis_of(values, floor).ticks() == pytest.approx(ticks)

@@ -3,7 +3,7 @@
 
 import pytest
 
-from rtbisect.words.numbers import figure
+from rtbisect.words.numbers import figure, measured, tick
 
 
 @pytest.mark.parametrize(
@@ -12,3 +12,22 @@ from rtbisect.words.numbers import figure
 )
 def test_a_figure_has_three_digits(value, text):
     assert figure(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "wanted", "text"),
+    [
+        (-22.7, "us", "ms", "-0.0227 ms"),
+        (9005.0, "us", "us", "9005 us"),
+        (9100.0, "us", "", "9.10 ms"),
+        (2e6, "ns", "ms", "2 ms"),
+        (9100.0, "us", "/s", "9.10 ms"),
+        (3.0, "ms", "us", "3 ms"),
+    ],
+)
+def test_a_figure_is_told_in_the_wanted_unit_where_that_is_one_of_it(value, unit, wanted, text):
+    assert measured(value, unit, wanted=wanted) == text
+
+
+def test_a_round_value_has_no_digits_that_say_nothing():
+    assert [tick(each) for each in (0.05, 3 * 0.1, 6500.0, 0.0)] == ["0.05", "0.3", "6500", "0"]

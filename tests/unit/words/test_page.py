@@ -3,10 +3,12 @@
 
 import pytest
 
+from rtbisect.model.campaign import Cause, Outcome, Sought
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.page import Pictured
+from rtbisect.model.kinds.page import Headed, Pictured
 from rtbisect.words.page import SENTENCES
 from rtbisect.words.speak import speak
+from rtbisect.words.voice import voice_of
 
 pytestmark = pytest.mark.words
 
@@ -27,6 +29,20 @@ WORDS = [
         ),
     ),
     (Pictured.SIDE, SIDE.data, "parent: 1 boot, median 8.55 us, from 3.30 to 13.1 us"),
+    (
+        Pictured.SIDE_OF_BOOTS,
+        {"name": "parent", "seen": 13, "boots": 26},
+        "parent: 13 of 26 boots",
+    ),
+    (Headed.ANSWER, {"outcome": Outcome.CULPRIT}, "culprit"),
+    (
+        Headed.ANSWER,
+        {"outcome": Outcome.CULPRIT_SET},
+        "one of several commits, which the boots do not tell apart",
+    ),
+    (Headed.ANSWER, {"outcome": "of_later"}, "of_later"),
+    (Headed.CAUSE, {"cause": Cause.NONE}, "not known"),
+    (Headed.CAUSE, {"cause": Cause.WORKLOAD_DEPENDENT}, "the kernel, beside its workload only"),
     (
         Pictured.HISTORY,
         RANGE | {"revisions": 5},
@@ -61,3 +77,23 @@ def test_findings_have_their_sentence(kind, data, sentence):
 
 def test_every_kind_is_in_the_table_above():
     assert {kind for kind, _, _ in WORDS} == set(SENTENCES)
+
+
+def test_a_repair_that_was_sought_is_no_culprit():
+    voice = voice_of(Sought.REPAIR)
+    answers = {
+        outcome: str(speak(Finding.of(Headed.ANSWER, outcome=outcome), voice))
+        for outcome in (Outcome.CULPRIT, Outcome.NO_REGRESSION)
+    }
+    assert answers == {Outcome.CULPRIT: "repair", Outcome.NO_REGRESSION: "no repair"}
+
+
+@pytest.mark.parametrize("names", [Outcome, Cause])
+def test_every_answer_and_cause_has_words(names):
+    """But those that are words."""
+    kind, key = (Headed.ANSWER, "outcome") if names is Outcome else (Headed.CAUSE, "cause")
+    told = {each: str(speak(Finding.of(kind, **{key: each}))) for each in names}
+    assert [each for each, text in told.items() if each == text] == (
+        [Outcome.CULPRIT] if names is Outcome else []
+    )
+    assert not [text for text in told.values() if "_" in text or "{" in text]
