@@ -25,6 +25,7 @@ def _boots(data: Mapping[str, Value]) -> str:
 #: What a campaign found, before the commit where it names one.
 _ANSWERS: Mapping[Any, str] = OUTCOMES | {
     Outcome.CULPRIT: "{voice.commit}",
+    Outcome.CULPRIT_SET: "one of several commits",
     Outcome.NO_REGRESSION: "no {voice.change}",
 }
 #: What makes the difference.

@@ -35,10 +35,11 @@ WORDS = [
         "parent: 13 of 26 boots",
     ),
     (Headed.ANSWER, {"outcome": Outcome.CULPRIT}, "culprit"),
+    (Headed.ANSWER, {"outcome": Outcome.CULPRIT_SET}, "one of several commits"),
     (
         Headed.ANSWER,
-        {"outcome": Outcome.CULPRIT_SET},
-        "one of several commits, which the boots do not tell apart",
+        {"outcome": Outcome.LAYOUT_SENSITIVE},
+        "it follows the layout of the code and no commit",
     ),
     (Headed.ANSWER, {"outcome": "of_later"}, "of_later"),
     (Headed.CAUSE, {"cause": Cause.NONE}, "not known"),
