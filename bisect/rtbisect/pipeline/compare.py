@@ -6,8 +6,9 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbisect.errors import ConfigError
 from rtbisect.judge import blocks, stats
@@ -23,11 +24,12 @@ from rtbisect.pipeline.boot_queue import BootRequest, in_turn
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rtbisect.model.lab import Run
     from rtbisect.model.result import TableRow
     from rtbisect.model.setup import Setup
+    from rtbisect.model.subject import Traits
     from rtbisect.pipeline.steps import Steps
 
 #: False-positive rate of the whole comparison; shared by its looks.
@@ -172,15 +174,27 @@ def _boots_to_come(
 def _tell_figures(steps: Steps, side: str, run: Run) -> None:
     """The primary figures of a boot, for the story."""
     primary = [t for t in steps.setup.judged if t.role is Role.PRIMARY]
-    figures = tuple(
-        Finding.of(
-            Work.FIGURE_OF, suite=t.key.suite, name=t.key.name, value=seen.value, unit=t.unit
-        )
-        for t in primary
-        for seen in Boots((run,)).figure(t.key)
-    )
-    if figures:
+    told = [(t, seen.value) for t in primary for seen in Boots((run,)).figure(t.key)]
+    if told:
+        figures = _told(steps.traits, told)
         steps.tell(Work.FIGURES, side=side, revision=run.revision, figures=figures)
+
+
+def _told(traits: Traits, values: Sequence[tuple[Threshold, float]]) -> tuple[Finding, ...]:
+    """What a boot has of these figures; of those that have one name, in which window."""
+    levels = {t.key: traits.level_of(t.key.window) for t, _ in values}
+    named = Counter(key.name for key in levels)
+    alike = Counter((key.name, level) for key, level in levels.items())
+    figures = []
+    for t, value in values:
+        key, level = t.key, levels[t.key]
+        of: dict[str, Any] = {"suite": key.suite, "name": key.name, "value": value, "unit": t.unit}
+        if named[key.name] == 1:
+            figures.append(Finding.of(Work.FIGURE_OF, **of))
+        else:
+            beside = level if alike[key.name, level] == 1 else ""
+            figures.append(Finding.of(Work.FIGURE_IN, **of, window=key.window, beside=beside))
+    return tuple(figures)
 
 
 def _judge(setup: Setup, base: Boots, new: Boots) -> tuple[Judgement, ...]:

@@ -77,12 +77,20 @@ def _figure(data: Mapping[str, Any]) -> str:
     return f"{where}: {seen or f'{{metric:metric}} {_VALUE}'}"
 
 
-def _figure_of(data: Mapping[str, Any]) -> str:
+def _figure_of(data: Mapping[str, Any], where: str = "") -> str:
     """One of several figures of a boot."""
     key = f"{data['suite']}.{data['name']}"
     phrases = phrases_of(key)
     name = phrases.name if phrases else "{suite}.{name}"
-    return seen_in(key, data["value"]) or f"{name} {_VALUE}"
+    return (seen_in(key, data["value"]) or f"{name} {_VALUE}") + where
+
+
+def _figure_in(data: Mapping[str, Any]) -> str:
+    """The same of one that the boot tells in several windows."""
+    if not data["beside"]:
+        return _figure_of(data, " in window {window}")
+    level = "no workload" if data["beside"] == "none" else "{beside}"
+    return _figure_of(data, f" with {level}")
 
 
 def _boot_ended(data: Mapping[str, Any]) -> str:
@@ -181,6 +189,7 @@ SENTENCES: Mapping[str, Words] = {
     Work.FIGURE: _figure,
     Work.FIGURES: "{revision:kernel}: {figures}",
     Work.FIGURE_OF: _figure_of,
+    Work.FIGURE_IN: _figure_in,
     Ends.RANGE: (
         "{commits:many candidate}: the commits after the {voice.older} end {older:.12}, up to the"
         " {voice.newer} end {newer:.12}"

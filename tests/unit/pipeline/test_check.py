@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.campaigns import World, boots, line_of, scaled, sha, world
+from helpers.campaigns import World, boots, line_of, scaled, sha, with_kernel, world
+from helpers.findings import first
 from helpers.scenarios import History
 from rtbisect.cli.check import exit_of_check
 from rtbisect.errors import ConfigError
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Role, Scale, Statistic
-from rtbisect.model.kinds.pipeline import Limits
+from rtbisect.model.kinds.pipeline import Limits, Work
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import check
 from rtbisect.pipeline.compare import first_looks
@@ -125,6 +126,29 @@ def test_try_takes_the_mean_of_shares(tmp_path):
     judged = result.reasons[0].data["why"].data
     assert (judged["mean"], judged["boots"], judged["limit"]) == (True, 10, 0.2)
     assert judged["value"] == pytest.approx(0.3)
+
+
+def test_a_figure_of_several_windows_is_told_with_what_runs_in_each(tmp_path):
+    setup, parts = world(tmp_path, None).open()
+    windows = tuple(replace(each, synthetic=False) for each in setup.booted.windows)
+    setup, parts = with_kernel(setup, parts, windows=windows)
+    primary = [("res_per_s", name) for name in ("pf-on", "pf-off", "osnoise-off")]
+    primary += [("res_per_iwi", "pf-on")]
+    thresholds = tuple(
+        replace(t, role=Role.PRIMARY)
+        for t in setup.thresholds
+        if (t.key.name, t.key.window) in primary
+    )
+    check.check(replace(setup, thresholds=thresholds), parts)
+    told = first(parts.journal.story(), Work.FIGURES)["figures"]
+    assert {(each.data.get("window"), each.data.get("beside")) for each in told} == {
+        ("pf-on", "perf-epoll-reader:pf"),
+        # Nothing runs in both of these.
+        ("pf-off", ""),
+        ("osnoise-off", ""),
+        # It is told in one window alone.
+        (None, None),
+    }
 
 
 def test_equal_kernels_need_no_boot(tmp_path):

@@ -93,6 +93,23 @@ def test_a_figure_of_a_site_has_its_own_name_and_steers_no_format():
 
 
 @pytest.mark.parametrize(
+    ("beside", "where"),
+    [
+        ("reader:pf", "with reader:pf"),
+        ("{voice.run}", "with {voice.run}"),
+        ("none", "with no workload"),
+        ("", "in window pf-on"),
+    ],
+)
+def test_of_a_figure_of_several_windows_each_has_its_own(beside, where):
+    of = {"suite": "ipi", "name": "res_per_s", "value": 36.5, "unit": "1/s"}
+    of |= {"window": "pf-on", "beside": beside}
+    assert told(SEARCHING, Work.FIGURE_IN, **of) == f"rescheduling IPIs 36.5/s {where}"
+    hang = of | {"suite": "stall", "name": "rcu_stall", "value": 0.0}
+    assert told(SEARCHING, Work.FIGURE_IN, **hang) == f"no RCU stall {where}"
+
+
+@pytest.mark.parametrize(
     ("status", "why", "said"),
     [
         (RunStatus.BOOT_FAILED, PANIC, "failed: panic or oops at boot: VFS"),

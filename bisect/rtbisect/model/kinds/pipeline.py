@@ -37,9 +37,12 @@ class Work(Kind):
     BOOT_ENDED = "step.boot-ended", "number revision purpose status why"
     #: The searched figure of a boot.
     FIGURE = "step.figure", "purpose revision variant metric value unit"
-    #: The figures of a boot in a comparison, each a FIGURE_OF.
+    #: The figures of a boot in a comparison, each a FIGURE_OF; those of several windows
+    #: each a FIGURE_IN. `beside` is what runs beside the measurement there (Window.level),
+    #: "" where another of the windows has the same.
     FIGURES = "step.figures", "side revision figures"
     FIGURE_OF = "step.figure-of", "suite name value unit"
+    FIGURE_IN = "step.figure-in", "suite name window beside value unit"
 
 
 class Ends(Kind):
