@@ -179,7 +179,8 @@ class Summary:
     builds: int
     #: Of any end.
     boots: int
-    #: Revisions that could not be tested.
+    #: Revisions that did not build, or of which no boot reached the suite: fewer than those that
+    #: `TestedRevision.skipped` tells of, where boots that came so far were no evidence.
     skipped: int
     #: Of all sessions; then the sums of single builds and of single boots.
     wall_s: float

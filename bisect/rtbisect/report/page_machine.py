@@ -64,7 +64,7 @@ def cost(report: ReportInput) -> Rows:
     return (
         ("builds", str(summary.builds)),
         ("boots", str(summary.boots)),
-        ("revisions that could not be tested", str(summary.skipped)),
+        ("revisions that did not build or boot", str(summary.skipped)),
         ("time of all sessions", duration(summary.wall_s)),
         ("time of builds", duration(summary.build_s)),
         ("time of boots", duration(summary.boot_s)),

@@ -220,11 +220,14 @@ def test_summary_counts_builds_boots_and_skipped_revisions():
         (run_of("a"), 12.0),
         (run_of("b", RunStatus.BOOT_FAILED), 20.0),
         (run_of("a", RunStatus.INVALID), 12.0),
+        # These built and reached the suite, and are no evidence all the same.
+        (run_of("d", RunStatus.INVALID), 4.0),
+        (run_of("d", RunStatus.HUNG), 2.0),
         (None, 1.0),
     ]
     got = summarise(steps, 77.0)
-    assert (got.builds, got.boots, got.skipped) == (2, 3, 2)
-    assert (got.wall_s, got.build_s, got.boot_s) == (77.0, 13.5, 44.0)
+    assert (got.builds, got.boots, got.skipped) == (2, 5, 2)
+    assert (got.wall_s, got.build_s, got.boot_s) == (77.0, 13.5, 50.0)
 
 
 def test_a_run_survives_the_journal_unchanged(store):
