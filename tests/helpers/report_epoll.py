@@ -33,7 +33,7 @@ from helpers.report_parts import (
     sha,
     vs_parent,
 )
-from rtbisect.model.campaign import Cause, MetricKey, Outcome, Sample
+from rtbisect.model.campaign import Cause, Outcome, Sample
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Reasons
 from rtbisect.model.report import CommitText, ReportInput
@@ -318,28 +318,4 @@ def unmeasured():
     return replace(
         inconclusive(), campaign="open-0017", result=result, synthetic_workload=False,
         message_id="<open-0017.1@lab.example.org>",
-    )  # fmt: skip
-
-
-def tool_only():
-    """What only a sampling tool sees; no campaign writes that unasked."""
-    on = MetricKey("sampled", "res_per_s", "sampled-on")
-    off = MetricKey("sampled", "res_per_s", "sampled-off")
-    limit = replace(RES_LIMIT, key=on, min_effect=2.0, floor=1.0, control=off)
-    found = judged(limit, QUIET, LOUD)
-    whole = epoll()
-    result = replace(
-        EPOLL, cause=Cause.TOOL_INDUCED, metric=on, judgement=found, gates=GATES[:2], origins=(),
-        verifications=(vs_parent(sha(23)[:12], "pass", found),),
-        table=(
-            row("parent", "none", off, "1/s", IDLE),
-            row("culprit", "none", off, "1/s", IDLE_TOO),
-            row("parent", "the tool perf", on, "1/s", QUIET),
-            row("culprit", "the tool perf", on, "1/s", LOUD),
-        ),
-        reasons=(said("the kernels differ only while the tool perf measures"),),
-    )  # fmt: skip
-    return replace(
-        whole, campaign="tool-0012", result=result, thresholds=(limit,),
-        message_id="<tool-0012.1@lab.example.org>",
     )  # fmt: skip

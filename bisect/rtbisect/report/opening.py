@@ -114,8 +114,8 @@ _UNNAMED = {
     Outcome.MULTIPLE_CULPRITS: Opens.MULTIPLE,
     Outcome.MERGE_CULPRIT: Opens.MERGE,
 }
-#: Causes that are nobody's fault, as far as is known.
-_NOT_KERNELS = {Cause.TOOL_INDUCED: Opens.TOOL, Cause.NONE: Opens.UNATTRIBUTED}
+#: Causes by which a commit is accused.
+_ATTRIBUTED = (Cause.KERNEL, Cause.WORKLOAD_DEPENDENT)
 _EMPTY = {
     Outcome.NOT_REPRODUCED: Opens.NOT_REPRODUCED,
     Outcome.NOOP: Opens.NOOP,
@@ -139,8 +139,8 @@ def opening(report: ReportInput) -> Finding:
         kind = _UNNAMED.get(result.outcome, Opens.SET)
         return Finding.of(kind, **changed, commits=len(result.candidates) or len(report.graph))
     commit = {"commit": report.culprit.sha, "subject": cut(report.culprit.subject, _TITLE)}
-    if result.cause in _NOT_KERNELS:
-        return Finding.of(_NOT_KERNELS[result.cause], **changed, **commit)
+    if result.cause not in _ATTRIBUTED:
+        return Finding.of(Opens.UNATTRIBUTED, **changed, **commit)
     known = {**changed, **commit, "beside": beside(report)}
     repairs = report.sought is Sought.REPAIR
     return _opens_repair(report, known) if repairs else Finding.of(Opens.CULPRIT, **known)

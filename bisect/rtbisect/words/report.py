@@ -251,10 +251,6 @@ SENTENCES: Mapping[str, Words] = {
         f'{_over(data)} since commit {{commit:.12}} ("{{subject}}"), {{where}}. What makes the'
         " difference is not known, so this goes to nobody else."
     ),
-    Opens.TOOL: lambda data: (
-        f'{_over(data)} since commit {{commit:.12}} ("{{subject}}"), {{where}}. The measuring tool'
-        " makes the difference itself: this is not a regression of the kernel."
-    ),
     Opens.SET: _opens_with(
         "It is one of {commits:many commit}, which the evidence does not tell apart."
     ),

@@ -7,7 +7,7 @@ import pytest
 
 from helpers.findings import Like, all_of, first, said
 from helpers.report_cases import backport, hang, rcu, two_modes
-from helpers.report_epoll import EPOLL, culprit_set, epoll, improvement, nothing, tool_only
+from helpers.report_epoll import EPOLL, culprit_set, epoll, improvement, nothing
 from helpers.report_mails import PUBLIC
 from helpers.report_parts import BOARD, BOT, RES_LIMIT, judged, on_board
 from rtbisect.model.campaign import Cause, MetricKey, Outcome, Sample, Sought
@@ -107,7 +107,8 @@ def test_each_outcome_opens_in_its_own_way(outcome, kind):
     [
         (Cause.KERNEL, Opens.CULPRIT),
         (Cause.WORKLOAD_DEPENDENT, Opens.CULPRIT),
-        (Cause.TOOL_INDUCED, Opens.TOOL),
+        # No campaign drafts a report of this one; nobody would be accused by it.
+        (Cause.TOOL_INDUCED, Opens.UNATTRIBUTED),
         (Cause.NONE, Opens.UNATTRIBUTED),
     ],
 )
@@ -282,7 +283,6 @@ def test_no_thing_is_both_known_and_not_tested():
 def test_a_cause_is_told_once():
     why = Finding.of(Causes.ONLY_WITH, tool="")
     assert letter(with_result(epoll(), reasons=(why,)), BOT).reasons == ()
-    assert letter(with_result(tool_only(), culprit=None, reasons=(why,)), BOT).reasons == ()
     report = replace(with_result(epoll(), outcome=Outcome.INCONCLUSIVE, reasons=(why,)))
     assert letter(report, BOT).reasons == (why,)
 

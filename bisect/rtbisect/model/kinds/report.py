@@ -72,9 +72,8 @@ class Opens(Kind):
     #: pick it for `series`, which lack it, and `applies` whether it does in each of them.
     REPAIR = "opens.repair", "change middle boots commit subject beside where"
     BACKPORT = "opens.backport", "series applies commit subject change beside where"
-    #: A commit whose effect nobody could attribute, or that the instrument makes.
+    #: A commit whose effect nobody could attribute; where the tool makes it no report is drafted.
     UNATTRIBUTED = "opens.unattributed", "change middle boots commit subject where"
-    TOOL = "opens.tool", "change middle boots commit subject where"
     SET = "opens.set", "change middle boots commits where"
     MULTIPLE = "opens.multiple", "change middle boots commits where"
     MERGE = "opens.merge", "change middle boots commits where"
