@@ -26,7 +26,7 @@ from rtbisect.mail.digest import Digest, summary, told
 from rtbisect.mail.result_mail import withdrawal
 from rtbisect.model.campaign import MetricKey, Outcome, Sample, Sought
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.mail import AddressSource, Digested, Newer, Thread
+from rtbisect.model.kinds.mail import AddressSource, Delivery, Digested, Newer, Thread
 from rtbisect.model.kinds.report import Columns
 from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.model.result import ENDS, Summary
@@ -65,7 +65,10 @@ LAB = Digest(
     waiting=(
         Finding.of(
             Digested.MAIL, state="in doubt", campaign="bisect-3", mail="report",
-            answer="connection lost behind the end of the text",
+            answer=Finding.of(
+                Delivery.NO_ANSWER, host="mail.example.org", port=587,
+                error="Connection unexpectedly closed",
+            ),
         ),
     ),
     drafts=(

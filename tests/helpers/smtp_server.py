@@ -27,6 +27,7 @@ FAULTS = {
     "cut",  # takes the mail and hangs up before it answers
     "deaf",  # takes the mail and never answers
     "stop",  # greets and hangs up
+    "away",  # greets and says that it is closed
     "odd",  # takes the mail and answers what is no yes and no no
 }
 
@@ -40,7 +41,11 @@ class Handler:
         session.host_name = hostname
         if self.fault == "stop":
             server.transport.abort()
-        return responses
+        return ["421 4.3.2 closed for now"] if self.fault == "away" else responses
+
+    async def handle_HELO(self, server, session, envelope, hostname):  # noqa: N802
+        session.host_name = hostname
+        return "421 4.3.2 closed for now" if self.fault == "away" else f"250 {server.hostname}"
 
     async def handle_MAIL(self, server, session, envelope, address, options):  # noqa: N802
         if self.fault == "sender":

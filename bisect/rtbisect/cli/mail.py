@@ -35,8 +35,7 @@ _WAIT = (MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD)
 
 #: What is told of a mail and of a reply, by the names of their fields.
 _MAIL_KEYS = (
-    "message_id", "campaign", "kind", "state", "recipients", "refused", "approved_by",
-    "approved_at", "tries", "answer",
+    "message_id", "campaign", "kind", "state", "recipients", "approved_by", "approved_at", "tries",
 )  # fmt: skip
 _REPLY_KEYS = ("key", "message_id", "campaign", "sender", "subject", "at", "state")
 
@@ -100,7 +99,7 @@ def decide(output: Output, message_id: str, what: str, why: str) -> int:
             and withdrawn(outbox, undecided.campaign)
         ):
             raise ConfigError(f"{message_id} was withdrawn", "it is not sent behind that")
-        decided = outbox.decide(undecided, state, f"a person: {why[:200]}")
+        decided = outbox.decide(undecided, state, why[:200])
     follow_outbox(output.store, outbox)
     output.answer(_mail_row(decided), _mail_line(decided))
     return 0
@@ -235,12 +234,19 @@ def _reply_line(reply: KeptReply) -> str:
 
 
 def _mail_row(mail: OutMail) -> dict[str, Any]:
-    return {name: getattr(mail, name) for name in _MAIL_KEYS}
+    answer = mail.answer
+    return {name: getattr(mail, name) for name in _MAIL_KEYS} | {
+        "refused": [str(speak(each)) for each in mail.refused],
+        "refused_found": list(map(found, mail.refused)),
+        "answer": str(speak(answer)) if answer else "",
+        "answer_found": found(answer) if answer else None,
+    }
 
 
 def _mail_line(mail: OutMail) -> str:
     people = f"{len(mail.recipients)} recipients"
     if mail.refused:
-        people += f", {len(mail.refused)} of them refused ({'; '.join(mail.refused[:3])})"
-    answer = f" ({mail.answer})" if mail.answer else ""
+        first = "; ".join(str(speak(each)) for each in mail.refused[:3])
+        people += f", {len(mail.refused)} of them refused ({first})"
+    answer = f" ({speak(mail.answer)})" if mail.answer else ""
     return f"{mail.state:<9}{mail.campaign}  {mail.message_id}  {people}{answer}"

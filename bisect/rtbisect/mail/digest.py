@@ -76,7 +76,7 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
             state=mail.state,
             campaign=mail.campaign,
             mail=mail.kind,
-            answer=mail.answer,
+            answer=mail.answer or "",
         )
         for mail in Outbox(state).all((MailState.IN_DOUBT, MailState.REFUSED, MailState.HELD))
     ]

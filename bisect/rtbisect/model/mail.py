@@ -95,7 +95,7 @@ class OutMail:
     #: That did not come to an end, and when the next one is due: seconds since 1970.
     tries: int = 0
     next_s: float = 0.0
-    #: What the server said last.
-    answer: str = ""
-    #: Recipients that it did not take.
-    refused: tuple[str, ...] = ()
+    #: How the last try ended, one of `Delivery`; None before the first.
+    answer: Finding | None = None
+    #: Recipients that were not taken, each a `Delivery` with its address.
+    refused: tuple[Finding, ...] = ()

@@ -17,7 +17,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, RtbisectError
-from rtbisect.store import schema
+from rtbisect.model.finding import Finding
+from rtbisect.store import codec, schema
 
 BUSY_TIMEOUT_MS = 10_000
 
@@ -225,11 +226,24 @@ def insert_new(table: sa.Table, row: object) -> sa.Insert:
 
 
 def column_values(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields as columns hold them."""
-    return {
-        name: json.dumps(value) if isinstance(value, tuple) else value
-        for name, value in fields.items()
-    }
+    """Fields as columns hold them; "" stands for a finding that is not there."""
+    return {name: _column_value(value) for name, value in fields.items()}
+
+
+def _column_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        plain = (
+            codec.to_plain(Finding, each) if isinstance(each, Finding) else each for each in value
+        )
+        return json.dumps(list(plain))
+    if isinstance(value, Finding):
+        return codec.to_json(Finding, value)
+    return "" if value is None else value
+
+
+def finding_of(column: str, what: str) -> Finding | None:
+    """The finding that a column holds; `what` names it in the InternalError."""
+    return codec.from_stored(Finding, column, what) if column else None
 
 
 def make_folder(state: Path) -> None:

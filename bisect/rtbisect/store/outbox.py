@@ -23,10 +23,12 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from rtbisect.errors import ConfigError
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Delivery
 from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.model.report import ReportState
 from rtbisect.process import locks
-from rtbisect.store import db
+from rtbisect.store import codec, db, schema
 
 #: Seconds until the next try: twice as many each time, up to the last.
 FIRST_S = 60.0
@@ -75,7 +77,7 @@ class Outbox:
     def __init__(self, state: Path, boot_id: str | None = None) -> None:
         self.database = db.Database(state / "rtbisect.sqlite3")
         self._marks = state / "outbox"
-        self._lock = state / "outbox.lock"
+        self._lock = state / schema.OUTBOX_LOCK
         self._boot = boot_id or BOOT_ID.read_text(encoding="ascii").strip()
 
     def sender(self) -> AbstractContextManager[int]:
@@ -156,9 +158,7 @@ class Outbox:
         for row in self.database.fetch(query):
             message_id = row["message_id"]
             if self._mark(message_id).exists() or row["trying"] != self._boot:
-                doubtful.append(
-                    self.doubt(self.get(message_id), "the sender was killed at its end")
-                )
+                doubtful.append(self.doubt(self.get(message_id), Finding.of(Delivery.KILLED)))
             else:
                 self._write(message_id, trying="")
         return tuple(doubtful)
@@ -171,16 +171,16 @@ class Outbox:
         self._write(mail.message_id, trying=self._boot)
         return mark.touch
 
-    def sent(self, mail: OutMail, answer: str, refused: Sequence[str] = ()) -> OutMail:
+    def sent(self, mail: OutMail, answer: Finding, refused: Sequence[Finding] = ()) -> OutMail:
         return self._end(mail, state=MailState.SENT, answer=answer, refused=tuple(refused))
 
-    def refuse(self, mail: OutMail, answer: str) -> OutMail:
+    def refuse(self, mail: OutMail, answer: Finding) -> OutMail:
         return self._end(mail, state=MailState.REFUSED, answer=answer)
 
-    def doubt(self, mail: OutMail, answer: str) -> OutMail:
+    def doubt(self, mail: OutMail, answer: Finding) -> OutMail:
         return self._end(mail, state=MailState.IN_DOUBT, answer=answer)
 
-    def later(self, mail: OutMail, answer: str, now_s: float) -> OutMail:
+    def later(self, mail: OutMail, answer: Finding, now_s: float) -> OutMail:
         """Try again after a pause that grows, or hold the mail for a person."""
         tries = mail.tries + 1
         if tries >= MOST_TRIES:
@@ -198,7 +198,7 @@ class Outbox:
                 "see `rtbisect mail list`",
             )
         again = {"tries": 0, "next_s": 0.0} if state is MailState.QUEUED else {}
-        return self._end(mail, state=state, answer=why, **again)
+        return self._end(mail, state=state, answer=Finding.of(Delivery.DECIDED, why=why), **again)
 
     def drop(self, mail: OutMail) -> None:
         """Take a mail that was not sent out of the outbox."""
@@ -234,6 +234,15 @@ class Outbox:
 def _mail(row: dict[str, Any]) -> OutMail:
     values = {name: row[name] for name in OutMail.__slots__}
     values["kind"], values["state"] = MailKind(values["kind"]), MailState(values["state"])
-    for name in ("recipients", "refused"):
-        values[name] = tuple(json.loads(values[name]))
+    values["recipients"] = tuple(json.loads(values["recipients"]))
+    what = f"mail {row['message_id']}"
+    values["answer"] = db.finding_of(row["answer"], what)
+    try:
+        values["refused"] = tuple(map(_finding, json.loads(row["refused"])))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise codec.unreadable(what) from error
     return OutMail(**values)
+
+
+def _finding(plain: object) -> Finding:
+    return codec.from_plain(Finding, plain)

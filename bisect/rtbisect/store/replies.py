@@ -94,7 +94,7 @@ class Replies:
         if reply.state is not ReplyState.IGNORED:
             self._folder.mkdir(parents=True, exist_ok=True)
             write_whole(self.mail(reply.key), data, mode=0o600)
-        return bool(self.database.execute(db.insert_new(table, reply).values(why=_kept(reply.why))))
+        return bool(self.database.execute(db.insert_new(table, reply)))
 
     def read(self) -> frozenset[str]:
         """What an inbox has no more to hand out."""
@@ -185,11 +185,9 @@ class Replies:
 
     def set(self, key: str, state: ReplyState, why: Finding) -> None:
         this = table.c.key == key
-        self.database.execute(sa.update(table).where(this).values(state=state, why=_kept(why)))
-
-
-def _kept(why: Finding | None) -> str:
-    return codec.to_json(Finding, why) if why else ""
+        self.database.execute(
+            sa.update(table).where(this).values(db.column_values({"state": state, "why": why}))
+        )
 
 
 def _outcome(kept: object) -> Finding:
@@ -201,11 +199,11 @@ def _outcome(kept: object) -> Finding:
 
 def _reply(row: dict[str, Any]) -> KeptReply:
     """InternalError for a row that was changed by hand."""
-    what, why = f"reply {row['key']}", row["why"]
-    finding = codec.from_stored(Finding, why, what) if why else None
+    what = f"reply {row['key']}"
+    why = db.finding_of(row["why"], what)
     try:
         commands = tuple((name, argument) for name, argument in json.loads(row["asked"]))
         state = ReplyState(row["state"])
     except (ValueError, TypeError, RecursionError) as error:
         raise codec.unreadable(what) from error
-    return KeptReply(**(row | {"asked": commands, "state": state, "why": finding}))
+    return KeptReply(**(row | {"asked": commands, "state": state, "why": why}))

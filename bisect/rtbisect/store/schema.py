@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
 #: The newest file of `migrations/versions/`.
-HEAD = "0006"
+HEAD = "0007"
 
-#: Whoever runs a campaign of a store holds this file of its folder.
+#: Whoever runs a campaign of a store holds this file of its folder, whoever sends mails the other.
 LOCK = "campaign.lock"
+OUTBOX_LOCK = "outbox.lock"
+_WRITERS = {LOCK: "a campaign runs", OUTBOX_LOCK: "mails are sent"}
 
 #: What the first schema said of itself, before Alembic kept its version.
 FIRST = "1"
@@ -42,12 +44,13 @@ def lift(connection: sa.Connection, path: Path) -> None:
     version = _version(connection)
     if version == HEAD:
         return
-    if version and locks.is_held(path.parent / LOCK):
+    for lock, what in _WRITERS.items():
         # It would write on as if nothing had been lifted.
-        raise BusyError(
-            f"a campaign runs in {path.parent}, by a program of before schema {HEAD}",
-            "try again when it has ended; until then use the program that runs it",
-        )
+        if version and locks.is_held(path.parent / lock):
+            raise BusyError(
+                f"{what} in {path.parent}, by a program of before schema {HEAD}",
+                "try again when that has ended; until then use the program that does it",
+            )
     # Only here: its import takes longer than most commands.
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415

@@ -13,6 +13,7 @@ from rtbisect.model.campaign import Cause, Outcome
 from rtbisect.model.kinds.mail import (
     AddressSource,
     CpuLists,
+    Delivery,
     Digested,
     Ignored,
     Newer,
@@ -123,6 +124,31 @@ def _mail(data: Mapping[str, Any]) -> str:
     said = ": {answer}" if data["answer"] else ""
     return f"the {kind}{whose} {_MAILS.get(data['state'], 'is {state}')}{said}"
 
+
+def _server(data: Mapping[str, Any]) -> str:
+    """What a server answered, and of whom."""
+    whom = "{address}: " if data.get("address") else ""
+    return f"{whom}{{code}} {{said:quoted}}" if data["said"] else f"{whom}{{code}}"
+
+
+_DELIVERY: Mapping[str, Words] = {
+    Delivery.ACCEPTED: _server,
+    Delivery.REFUSED: _server,
+    Delivery.NOT_NOW: _server,
+    Delivery.UNCLEAR: lambda data: f"neither yes nor no: {_server(data)}",
+    Delivery.NO_ANSWER: "mail server {host} port {port}: {error}",
+    Delivery.NO_RECIPIENTS: "it has no recipients",
+    Delivery.WRITTEN: "written to {path}",
+    Delivery.WAS_THERE: "was in {path}",
+    Delivery.NOT_WRITTEN: "{path}: {error}",
+    Delivery.HANDED_OVER: "{program} took it",
+    Delivery.PROGRAM_ENDED: lambda data: (
+        "{program} ended with {code}" + (": {said:quoted}" if data["said"] else "")
+    ),
+    Delivery.PROGRAM_FAILED: "{error}",
+    Delivery.KILLED: "the sender was killed at its end",
+    Delivery.DECIDED: "a person: {why}",
+}
 
 _REPLIES: Mapping[str, Words] = {
     Ignored.UNREADABLE: "cannot be read ({error})",
@@ -256,4 +282,4 @@ _DIGEST: Mapping[str, Words] = {
     Digested.ANSWER: _answer,
 }
 
-SENTENCES: Mapping[str, Words] = {**_REPLIES, **_REPORTS, **_DIGEST}
+SENTENCES: Mapping[str, Words] = {**_DELIVERY, **_REPLIES, **_REPORTS, **_DIGEST}

@@ -16,7 +16,7 @@ from helpers.report_epoll import GATES, epoll
 from helpers.report_parts import BOARD
 from rtbisect.model.campaign import Sought
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.mail import Obstacle, Refusal
+from rtbisect.model.kinds.mail import Delivery, Obstacle, Refusal
 from rtbisect.model.kinds.report import Concerns
 from rtbisect.model.result import Gate, GateStatus
 from rtbisect.report.letter import letter
@@ -125,8 +125,13 @@ def test_by_smtp(world):
         assert (code, [each["state"] for each in told["mails"]]) == (0, ["sent"])
         (taken,) = server.taken()
     people = taken.split(b"\n")[1].decode().split()
-    assert people == told["mails"][0]["recipients"]
+    (row,) = told["mails"]
+    assert people == row["recipients"]
     assert len(people) == 3
+    answer = {"code": 250, "said": "2.0.0 taken"}
+    assert row["answer_found"] == {"kind": Delivery.ACCEPTED, "data": answer}
+    assert row["answer"] == words(Finding.of(Delivery.ACCEPTED, **answer))
+    assert (row["refused"], row["refused_found"]) == ([], [])
 
 
 @pytest.mark.parametrize(

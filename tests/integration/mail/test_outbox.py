@@ -13,12 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from helpers.findings import Like
 from helpers.mail_server import Server
 from rtbisect.config.schema import Smtp
 from rtbisect.errors import BusyError, ConfigError
 from rtbisect.mail.send import send_due
 from rtbisect.mail.transport.local import FileTransport, MboxTransport, SendmailTransport
 from rtbisect.mail.transport.smtp import SmtpTransport
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Delivery
 from rtbisect.model.mail import MailKind, MailState, OutMail
 from rtbisect.process import command
 from rtbisect.store import outbox as store
@@ -26,6 +29,10 @@ from rtbisect.store.outbox import Outbox
 
 HELPERS = Path(__file__).resolve().parents[2] / "helpers"
 KILLS = 100
+SECOND = "second@example.org"
+REFUSED = Finding.of(
+    Delivery.REFUSED, address="first@example.org", code=550, said="5.1.1 no such user"
+)
 
 TEXT = """\
 From: rtbisect <rtbisect@lab.example.org>
@@ -76,7 +83,7 @@ def test_a_mail_is_sent_once_as_it_was_approved(serve, outbox):
     outbox.put(mail())
     (sent,) = send_due(outbox, server.transport(), lambda: 0.0)
     assert (sent.state, sent.refused) == (MailState.SENT, ())
-    assert "taken" in sent.answer
+    assert sent.answer == Finding.of(Delivery.ACCEPTED, code=250, said="2.0.0 taken")
     assert send_due(outbox, server.transport(), lambda: 1e9) == ()
     (found,) = server.taken()
     sender, people, text = found.split(b"\n", 2)
@@ -88,29 +95,36 @@ def test_a_mail_is_sent_once_as_it_was_approved(serve, outbox):
 
 
 @pytest.mark.parametrize(
-    ("fault", "state", "copies"),
+    ("fault", "state", "copies", "answer"),
     [
-        ("one", MailState.SENT, 1),
-        ("one-later", MailState.QUEUED, 0),
-        ("all", MailState.REFUSED, 0),
-        ("sender", MailState.REFUSED, 0),
-        ("content", MailState.REFUSED, 0),
-        ("busy", MailState.QUEUED, 0),
-        ("cut", MailState.IN_DOUBT, 1),
-        ("deaf", MailState.IN_DOUBT, 1),
-        ("stop", MailState.QUEUED, 0),
-        ("odd", MailState.IN_DOUBT, 1),
+        ("one", MailState.SENT, 1, Like(Delivery.ACCEPTED, code=250)),
+        ("one-later", MailState.QUEUED, 0, Like(Delivery.NOT_NOW, code=450, address=SECOND)),
+        ("all", MailState.REFUSED, 0, REFUSED),
+        (
+            "sender",
+            MailState.REFUSED,
+            0,
+            Like(Delivery.REFUSED, code=550, address="rtbisect@lab.example.org"),
+        ),
+        ("content", MailState.REFUSED, 0, Like(Delivery.REFUSED, code=554, address="")),
+        ("busy", MailState.QUEUED, 0, Like(Delivery.NOT_NOW, code=452, address="")),
+        ("cut", MailState.IN_DOUBT, 1, Like(Delivery.NO_ANSWER, host="127.0.0.1")),
+        ("deaf", MailState.IN_DOUBT, 1, Like(Delivery.NO_ANSWER, host="127.0.0.1")),
+        ("stop", MailState.QUEUED, 0, Like(Delivery.NO_ANSWER, host="127.0.0.1")),
+        ("odd", MailState.IN_DOUBT, 1, Like(Delivery.UNCLEAR, code=354)),
+        ("away", MailState.QUEUED, 0, Like(Delivery.NOT_NOW, code=421, address="")),
     ],
 )
-def test_what_a_server_says(serve, outbox, fault, state, copies):
+def test_what_a_server_says(serve, outbox, fault, state, copies, answer):
     server = serve("--fault", fault)
     outbox.put(mail())
     (ended,) = send_due(outbox, server.transport(), lambda: 1000.0)
     assert ended == outbox.get(mail().message_id)
     assert ended.state is state
-    assert ended.answer
+    assert ended.answer == answer
     assert len(server.taken()) == copies
-    assert (ended.refused != ()) == (fault == "one")
+    refused = Like(Delivery.REFUSED, code=550, address=SECOND)
+    assert list(ended.refused) == ([refused] if fault == "one" else [])
     if state is MailState.QUEUED:
         assert ended.next_s == 1000.0 + store.FIRST_S
     # Nothing is sent again by itself, or before its time.
@@ -123,7 +137,7 @@ def test_greylisting_is_waited_for(serve, outbox):
     outbox.put(mail())
     (first,) = send_due(outbox, server.transport(), lambda: 1000.0)
     assert (first.state, first.tries) == (MailState.QUEUED, 1)
-    assert "greylisted" in first.answer
+    assert first.answer == Like(Delivery.NOT_NOW, address="first@example.org", code=451)
     (second,) = send_due(outbox, server.transport(), lambda: first.next_s)
     assert second.state is MailState.SENT
     assert len(server.taken()) == 1

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.mail.transport.transport import Delivered, Doubt, Ended, Later
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Delivery
 from rtbisect.process import command
 from rtbisect.process.command import printable
 from rtbisect.store.artefacts import sync, write_whole
@@ -38,12 +40,13 @@ class FileTransport:
         written.
         """
         name = re.sub(r"[^A-Za-z0-9.@_-]", "_", mail.message_id.strip("<>"))
+        path = self.folder / f"{name}.eml"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self.folder / f"{name}.eml", mail.text.encode("ascii"))
+            write_whole(path, mail.text.encode("ascii"))
         except OSError as error:
-            return Later(f"{self.folder}: {error.strerror}")
-        return Delivered(f"written to {self.folder / name}.eml")
+            return Later(_not_written(self.folder, error))
+        return Delivered(Finding.of(Delivery.WRITTEN, path=str(path)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,14 @@ class MboxTransport:
             finally:
                 box.close()
         except (OSError, mailbox.Error) as error:
-            return Later(f"{self.path}: {error}")
-        return Delivered(f"{'was' if there else 'is'} in {self.path}")
+            return Later(_not_written(self.path, error))
+        kind = Delivery.WAS_THERE if there else Delivery.WRITTEN
+        return Delivered(Finding.of(kind, path=str(self.path)))
+
+
+def _not_written(path: Path, error: Exception) -> Finding:
+    why = error.strerror if isinstance(error, OSError) else None
+    return Finding.of(Delivery.NOT_WRITTEN, path=str(path), error=why or str(error))
 
 
 def _break_old_lock(path: Path) -> None:
@@ -100,13 +109,14 @@ class SendmailTransport:
             )
         except ConfigError as error:
             # Its interpreter is not there: nothing of it has run.
-            return Later(error.message)
+            return Later(Finding.of(Delivery.PROGRAM_FAILED, error=error.message))
         except InfrastructureError as error:
-            return Doubt(error.message)
+            return Doubt(Finding.of(Delivery.PROGRAM_FAILED, error=error.message))
         if done.ok:
-            return Delivered(f"{self.program} took it")
+            return Delivered(Finding.of(Delivery.HANDED_OVER, program=self.program))
         last = printable((done.stderr.strip().split("\n") or [""])[-1], 200)
         # Whatever else it says may stand behind a mail that is queued: "temporary failure" (75) is
         # what sendmail says of one that it tries again by itself, and a recipient of several that
         # is not known (67) stops nothing for the others.
-        return Doubt(f"{self.program} ended with {done.returncode}: {last}")
+        code = done.returncode
+        return Doubt(Finding.of(Delivery.PROGRAM_ENDED, program=self.program, code=code, said=last))

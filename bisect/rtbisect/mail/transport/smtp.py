@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.mail.transport.transport import Delivered, Doubt, Ended, Later, Refused
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.mail import Delivery
 from rtbisect.process.command import printable
 from rtbisect.process.secret_file import read_secret
 
@@ -49,8 +51,10 @@ class SmtpTransport:
     def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:
         try:
             smtp = self._connect()
+        except smtplib.SMTPResponseException as error:
+            return Later(_not_now(error.smtp_code, error.smtp_error))
         except (OSError, smtplib.SMTPException) as error:
-            return Later(self._error_line(error))
+            return Later(self._no_answer(error))
         try:
             outcome = self._send_envelope(smtp, mail)
             if not isinstance(outcome, tuple):
@@ -117,28 +121,28 @@ class SmtpTransport:
         assert self._server.password is not None, "the schema wants it where there is a user"
         return read_secret(self._beside(self._server.password), "password of the mail server")
 
-    def _send_envelope(self, smtp: smtplib.SMTP, mail: OutMail) -> Ended | tuple[str, ...]:
+    def _send_envelope(self, smtp: smtplib.SMTP, mail: OutMail) -> Ended | tuple[Finding, ...]:
         """Sender and recipients: those that were refused, once the server wants the text; else how
         it ended.
         """
         try:
             code, answer = smtp.mail(mail.sender)
             if code != 250:
-                return _refused_or_later(code, f"sender: {_answer_line(answer)}")
+                return _refused_or_later(code, answer, mail.sender)
             refused = []
             for address in mail.recipients:
                 code, answer = smtp.rcpt(address)
                 # One that is to come later would get a second mail, or none.
                 if code // 100 == 4:
-                    return Later(f"{address}: {code} {_answer_line(answer)}")
+                    return Later(_not_now(code, answer, address))
                 if code not in (250, 251):
-                    refused.append(f"{address}: {code} {_answer_line(answer)}")
+                    refused.append(_refused(code, answer, address))
             if len(refused) == len(mail.recipients):
-                return Refused(refused[0] if refused else "no recipients")
+                return Refused(refused[0] if refused else Finding.of(Delivery.NO_RECIPIENTS))
             code, answer = smtp.docmd("DATA")
-            return tuple(refused) if code == 354 else _refused_or_later(code, _answer_line(answer))
+            return tuple(refused) if code == 354 else _refused_or_later(code, answer)
         except (OSError, smtplib.SMTPException) as error:
-            return Later(self._error_line(error))
+            return Later(self._no_answer(error))
 
     def _send_text(
         self, smtp: smtplib.SMTP, mail: OutMail, before_end: Callable[[], None]
@@ -148,31 +152,42 @@ class SmtpTransport:
         try:
             smtp.send(text.encode("ascii"))
         except (OSError, smtplib.SMTPException) as error:
-            return Later(self._error_line(error))
+            return Later(self._no_answer(error))
         before_end()
         try:
             smtp.send(_END)
             code, answer = smtp.getreply()
         except (OSError, smtplib.SMTPException) as error:
-            return Doubt(self._error_line(error))
+            return Doubt(self._no_answer(error))
         if code // 100 == 2:
             with suppress(OSError, smtplib.SMTPException):
                 smtp.quit()
-            return Delivered(_answer_line(answer))
+            return Delivered(Finding.of(Delivery.ACCEPTED, code=code, said=_answer_line(answer)))
         # Behind the last dot only a clear no is one (RFC 5321, 4.2.1).
-        return (
-            _refused_or_later(code, _answer_line(answer))
-            if code // 100 in (4, 5)
-            else Doubt(_answer_line(answer))
+        if code // 100 in (4, 5):
+            return _refused_or_later(code, answer)
+        return Doubt(Finding.of(Delivery.UNCLEAR, code=code, said=_answer_line(answer)))
+
+    def _no_answer(self, error: Exception) -> Finding:
+        why = printable(" ".join(str(error).split()), 200)
+        return Finding.of(
+            Delivery.NO_ANSWER, host=self._server.host, port=self._server.port, error=why
         )
 
-    def _error_line(self, error: Exception) -> str:
-        return f"{self._where}: {printable(' '.join(str(error).split()), 200)}"
 
-
-def _refused_or_later(code: int, answer: str) -> Ended:
+def _refused_or_later(code: int, answer: bytes | str, address: str = "") -> Ended:
     """What an answer that is no yes means (RFC 5321, 4.2.1)."""
-    return Refused(f"{code} {answer}") if code // 100 == 5 else Later(f"{code} {answer}")
+    if code // 100 == 5:
+        return Refused(_refused(code, answer, address))
+    return Later(_not_now(code, answer, address))
+
+
+def _refused(code: int, answer: bytes | str, address: str) -> Finding:
+    return Finding.of(Delivery.REFUSED, address=address, code=code, said=_answer_line(answer))
+
+
+def _not_now(code: int, answer: bytes | str, address: str = "") -> Finding:
+    return Finding.of(Delivery.NOT_NOW, address=address, code=code, said=_answer_line(answer))
 
 
 def _answer_line(answer: bytes | str) -> str:

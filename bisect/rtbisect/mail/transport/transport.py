@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rtbisect.model.finding import Finding
     from rtbisect.model.mail import OutMail
 
 
@@ -16,31 +17,31 @@ if TYPE_CHECKING:
 class Delivered:
     """It has arrived at the next hop."""
 
-    #: What the hop said, one printable line; likewise below.
-    answer: str
-    #: Recipients that it did not take, each with its words: `address: 550 no such user`.
-    refused: tuple[str, ...] = ()
+    #: What the hop said, one of `Delivery`; likewise below.
+    answer: Finding
+    #: Recipients that it did not take, each a `Delivery` with its address.
+    refused: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
     """It has not arrived, and may be tried again."""
 
-    answer: str
+    answer: Finding
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
     """It has not arrived, and another try would end the same way."""
 
-    answer: str
+    answer: Finding
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """It may have arrived: nobody answered after its end."""
 
-    answer: str
+    answer: Finding
 
 
 Ended = Delivered | Later | Refused | Doubt

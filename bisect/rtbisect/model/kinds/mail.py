@@ -72,6 +72,35 @@ class Replied(Kind):
     UNREADABLE = "replied.unreadable", "database"
 
 
+class Delivery(Kind):
+    """How a try to deliver a mail ended; where the mail stands by that is its `MailState`. `said`
+    is one line of the other side, foreign text that may be "".
+    """
+
+    #: What a mail server answered (RFC 5321), with the code that it begins with. `address` is whom
+    #: it did not take, the sender or a recipient; "" where it was the mail.
+    ACCEPTED = "delivery.accepted", "code said"
+    REFUSED = "delivery.refused", "address code said"
+    NOT_NOW = "delivery.not-now", "address code said"
+    #: An answer behind the end of the mail that is neither yes nor no.
+    UNCLEAR = "delivery.unclear", "code said"
+    NO_ANSWER = "delivery.no-answer", "host port error"
+    NO_RECIPIENTS = "delivery.no-recipients"
+    #: To a file, where it may have been before.
+    WRITTEN = "delivery.written", "path"
+    WAS_THERE = "delivery.was-there", "path"
+    NOT_WRITTEN = "delivery.not-written", "path error"
+    #: What a program on this machine did with it: `said` is the last line of its errors.
+    HANDED_OVER = "delivery.handed-over", "program"
+    PROGRAM_ENDED = "delivery.program-ended", "program code said"
+    #: It did not start, or not come to an end.
+    PROGRAM_FAILED = "delivery.program-failed", "error"
+    #: Our own process was killed where the mail may have arrived.
+    KILLED = "delivery.killed"
+    #: A person looked where it is.
+    DECIDED = "delivery.decided", "why"
+
+
 class Outcomes(Kind):
     """What became of a command of a reply."""
 
