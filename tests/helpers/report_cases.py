@@ -23,6 +23,7 @@ from helpers.report_parts import (
     IDLE_TIP,
     IDLE_TOO,
     LONG,
+    LONG_ENDS,
     LONG_LAYOUT,
     LONG_ON,
     LOUD,
@@ -37,6 +38,7 @@ from helpers.report_parts import (
     RES_LIMIT,
     RES_OFF_LIMIT,
     SHORT,
+    SHORT_ENDS,
     SHORT_LAYOUT,
     SHORT_ON,
     history,
@@ -67,6 +69,10 @@ from rtbisect.model.result import (
 )
 
 
+def _with_release(facts, release):
+    return [(name, release if name == "uname_r" else value) for name, value in facts]
+
+
 def rcu():
     title = "rcu: Delay the first scan for quiescent states"
     result = Result(
@@ -76,12 +82,14 @@ def rcu():
         candidates=((sha(9), 0.9996), (sha(8), 0.0004)),
         confidence=0.9996,
         metric=RCU,
-        judgement=judged(RCU_LIMIT, SHORT, LONG),
+        judgement=judged(RCU_LIMIT, SHORT_ENDS, LONG_ENDS),
         tested=(
-            TestedRevision(sha(1), "Linux 6.12", 8, 0.0),
-            TestedRevision(sha(17), "the newest one", 8, 1.0),
-            TestedRevision(sha(8), "commit 8", 4, 0.0),
-            TestedRevision(sha(9), title, 4, 1.0),
+            TestedRevision(sha(1), "Linux 6.12.3", 8, 0.0),
+            TestedRevision(sha(17), "Linux 6.12.10", 8, 1.0),
+            # One boot each in the search, and those of the proof.
+            TestedRevision(sha(5), "commit 5", 1, 0.0),
+            TestedRevision(sha(8), "commit 8", 9, 0.0),
+            TestedRevision(sha(9), title, 9, 1.0),
         ),
         verifications=(
             vs_parent(
@@ -102,10 +110,10 @@ def rcu():
             ),
         ),
         table=(
-            row("parent", "none", RCU, "ms", SHORT),
-            row("culprit", "none", RCU, "ms", LONG),
-            row("parent", "clock-reader", RCU_ON, "ms", SHORT_ON),
-            row("culprit", "clock-reader", RCU_ON, "ms", LONG_ON),
+            row("parent", "none", RCU, "us", SHORT),
+            row("culprit", "none", RCU, "us", LONG),
+            row("parent", "clock-reader", RCU_ON, "us", SHORT_ON),
+            row("culprit", "clock-reader", RCU_ON, "us", LONG_ON),
         ),
     )
     return replace(
@@ -115,7 +123,9 @@ def rcu():
         newer=sha(17),
         graph=history(16, [(sha(9), title)]),
         result=result,
-        summary=Summary(builds=6, boots=44, skipped=0, wall_s=5280.0, build_s=900.0, boot_s=3900.0),
+        summary=Summary(
+            builds=7, boots=51, skipped=0, wall_s=5280.0, build_s=1050.0, boot_s=4080.0
+        ),
         culprit=CommitText(
             sha=sha(9),
             subject=title,
@@ -130,17 +140,19 @@ def rcu():
             Repaired(
                 campaign="bisect-0007",
                 metric=MetricKey("stall", "frozen_periods", "stall"),
-                without=Sample((1.0, 0.0, 1.0, 0.0)),
-                with_it=Sample((0.0, 0.0, 0.0, 0.0)),
+                without=Sample((1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0)),
+                with_it=Sample((0.0,) * 12),
             ),
         ),
         names=((sha(1), "v6.12.3"), (sha(8), "v6.12.9~2"), (sha(17), "v6.12.10")),
         device=BOARD,
+        release="6.12.8-rt8",
+        facts=tuple(_with_release(epoll().facts, "6.12.8-rt8")),
         message_id="<rcu-0002.1@lab.example.org>",
         synthetic_workload=False,
         thresholds=(RCU_LIMIT,),
-        command="rtbisect bisect stable-rt --good v6.12 --bad v6.12.9 --suite rcu "
-        "--metric p50_ms@rcu-off --seed 7 --site site.yaml",
+        command="rtbisect bisect stable-rt --good v6.12.3 --bad v6.12.10 --suite rcu "
+        "--metric p50_us@rcu-off --seed 7 --site site.yaml",
     )
 
 
@@ -350,8 +362,8 @@ def repair():
         whole.result, judgement=found,
         verifications=(vs_parent(sha(8)[:12], "pass", found),),
         table=(
-            row("parent", "none", RCU, "ms", LONG),
-            row("culprit", "none", RCU, "ms", SHORT),
+            row("parent", "none", RCU, "us", LONG),
+            row("culprit", "none", RCU, "us", SHORT),
         ),
     )  # fmt: skip
     return replace(

@@ -94,10 +94,10 @@ def _digest(kind, *, lab_only):
 IRQS = (MetricKey("osnoise", "irq_per_sample", "osnoise-off"), "1")
 PER_IWI = (MetricKey("ipi", "res_per_iwi", "pf-on"), "1")
 SLOW, SLOW_TOO, FAST, HALF, SLOWER = (
-    Sample(tuple(middle + step for step in (-0.02, -0.01, 0, 0, 0.01, 0.02)))
-    for middle in (9.03, 9.02, 6.02, 7.53, 15.04)
+    Sample(tuple(middle + step for step in (-20, -10, 0, 0, 10, 20)))
+    for middle in (9030, 9020, 6020, 7530, 15040)
 )
-OPEN = Sample((6.01, 7.2, 8.09, 8.11, 9.02, 9.04))
+OPEN = Sample((6010, 7200, 8090, 8110, 9020, 9040))
 ONE, MANY_IRQS = Sample((1, 1, 1, 1, 1, 2)), Sample((48, 49, 50, 50, 51, 51))
 PATCH = Finding.of(Newer.PATCH, title="rcu: mend it")
 
@@ -107,10 +107,12 @@ def tried(report, after, figures=(), what=PATCH, reasons=()):
     boots of either kernel.
     """
     rows, judgements = [], []
-    for (key, unit), *sides in ((RCU, "ms"), SLOW, after), *figures:
+    for (key, unit), *sides in ((RCU, "us"), SLOW, after), *figures:
         for kernel, side in zip(ENDS, sides, strict=True):
             rows.append(row(kernel, "none", key, unit, side))
-        judgements.append(judged(replace(RCU_LIMIT, key=key, unit=unit), *sides))
+        least = RCU_LIMIT.min_effect if key == RCU else 0.8
+        limit = replace(RCU_LIMIT, key=key, unit=unit, min_effect=least)
+        judgements.append(judged(limit, *sides))
     return AbTest(
         what=what,
         base=sha(33),

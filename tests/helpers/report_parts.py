@@ -82,8 +82,8 @@ PROFILE = HostProfile(
 )
 RES_ON = MetricKey("ipi", "res_per_s", "clock-on")
 RES_OFF = MetricKey("ipi", "res_per_s", "osnoise-off")
-RCU = MetricKey("rcu", "p50_ms", "rcu-off")
-RCU_ON = MetricKey("rcu", "p50_ms", "rcu-on")
+RCU = MetricKey("rcu", "p50_us", "rcu-off")
+RCU_ON = MetricKey("rcu", "p50_us", "rcu-on")
 RES_LIMIT = Threshold(
     key=RES_ON,
     unit="1/s",
@@ -100,7 +100,8 @@ RES_LIMIT = Threshold(
 )
 RES_OFF_LIMIT = replace(RES_LIMIT, key=RES_OFF, role=Role.GUARD, limit=10.0, control=None)
 RCU_LIMIT = replace(
-    RES_LIMIT, key=RCU, unit="ms", scale=Scale.LINEAR, min_effect=0.8, control=None,
+    RES_LIMIT, key=RCU, unit="us", scale=Scale.LINEAR, min_effect=800.0, floor=0.0,
+    control=None,
     title="median duration of synchronize_rcu() over the calls of a boot",
 )  # fmt: skip
 
@@ -121,12 +122,16 @@ QUIET_NO_RT = Sample((6.2, 8.8, 7.1, 9.7, 8.3, 5.9, 10.2, 7.6))
 QUIET_NO_RT_TOO = Sample((8.6, 6.5, 9.2, 7.4, 10.8, 7.9, 5.6, 8.1))
 IDLE_NO_RT = Sample((1.1, 1.3, 1.0, 1.2, 1.7, 1.1, 1.2, 1.5))
 IDLE_NO_RT_TOO = Sample((1.2, 1.6, 1.1, 1.0, 1.3, 1.8, 1.2, 1.1))
-SHORT = Sample((6.001, 6.002, 6.003, 5.999, 6.002, 6.0, 6.004, 6.001))
-LONG = Sample((8.998, 8.9981, 8.9979, 8.9982, 8.998, 8.9978, 8.998, 8.9983))
-SHORT_LAYOUT = Sample((6.003, 5.998, 6.001, 6.004, 6.0, 6.002, 6.006, 5.997))
-LONG_LAYOUT = Sample((8.9991, 8.9975, 8.9984, 8.9979, 9.0012, 8.9983, 8.9969, 8.9988))
-SHORT_ON = Sample((6.11, 6.2, 6.05, 6.31, 6.09, 6.15, 6.12, 6.18))
-LONG_ON = Sample((9.1, 9.14, 9.07, 9.11, 9.2, 9.12, 9.09, 9.15))
+#: Grace periods begin and end on ticks of 1000 us. Parent and commit; then the ends, the two with
+#: another code layout, and the two beside a workload.
+SHORT = Sample((6031.0, 6012.0, 6055.0, 6024.0, 6041.0, 6018.0, 6073.0, 6027.0))
+LONG = Sample((9002.0, 8998.0, 9011.0, 9004.0, 9035.0, 8997.0, 9007.0, 9018.0))
+SHORT_ENDS = Sample((6022.0, 6038.0, 6015.0, 6066.0, 6029.0, 6011.0, 6047.0, 6034.0))
+LONG_ENDS = Sample((9003.0, 9024.0, 8999.0, 9009.0, 9041.0, 9005.0, 9013.0, 8996.0))
+SHORT_LAYOUT = Sample((6019.0, 6044.0, 6026.0, 6008.0, 6061.0, 6033.0, 6025.0, 6016.0))
+LONG_LAYOUT = Sample((9006.0, 8998.0, 9015.0, 9002.0, 9029.0, 9010.0, 9000.0, 9021.0))
+SHORT_ON = Sample((6110.0, 6200.0, 6050.0, 6310.0, 6090.0, 6150.0, 6120.0, 6180.0))
+LONG_ON = Sample((9100.0, 9140.0, 9070.0, 9110.0, 9200.0, 9120.0, 9090.0, 9150.0))
 
 
 def judged(limit, base, new):

@@ -17,6 +17,7 @@ from rtbisect.report.averages import (
 )
 from rtbisect.report.text import counted, histogram
 from rtbisect.report.wording import words_of
+from rtbisect.words.numbers import readable
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, Threshold
@@ -75,8 +76,11 @@ def boots_by(report: ReportInput) -> tuple[str, tuple[str, ...]]:
         ]
         drawn = counted(called, rows, names)
     else:
-        unit = judged_unit(report, judgement)
-        drawn = histogram(base.values, new.values, unit, names)
+        limit, unit = limit_of(report, judgement), judged_unit(report, judgement)
+        middles = (centre(side, limit) for side in (base, new) if side.values)
+        shown, factor = readable(unit, *middles)
+        before, after = ([value * factor for value in side.values] for side in (base, new))
+        drawn = histogram(before, after, shown, names)
     return f"Boots by {called}", drawn
 
 

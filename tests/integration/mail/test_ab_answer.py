@@ -38,7 +38,7 @@ def test_a_patch_that_is_too_large_is_not_tested_in_part(world, tmp_path):
 
 
 def checked(world, name, before, after, report):
-    """A finished comparison of what a report calls bad with something newer."""
+    """A finished comparison of what a report calls bad with something newer, by boots in ms."""
     limit = report.thresholds[0]
     rows = tuple(
         TableRow(
@@ -47,7 +47,7 @@ def checked(world, name, before, after, report):
             workload="none",
             metric=limit.key,
             unit=limit.unit,
-            sample=Sample(values),
+            sample=Sample(tuple(1000 * value for value in values)),
         )
         for kernel, values in (("base", before), ("tip", after))
     )
@@ -55,7 +55,7 @@ def checked(world, name, before, after, report):
     told = tuple(
         replace(
             row,
-            metric=replace(row.metric, name="mean_ms"),
+            metric=replace(row.metric, name="mean_us"),
             sample=Sample(tuple(1.02 * value for value in row.sample.values)),
         )
         for row in rows
@@ -99,7 +99,7 @@ def test_an_answer_says_what_a_patch_does(world, after, level, report):
     assert "Newer-by:" not in found.text
     names = [
         spoken(Finding.of(Columns.IN_SUITE, suite="rcu", name=each, unit="ms"))[:40].strip()
-        for each in ("p50_ms", "mean_ms")
+        for each in ("p50_us", "mean_us")
     ]
     places = [found.text.index(f"    {each}") for each in names]
     assert places == sorted(places), "what is judged stands first"

@@ -33,8 +33,8 @@ from rtbisect.store.journal import StoreJournal
 pytestmark = needs_tools
 
 
-SLOW = (9.0, 9.1, 8.9, 9.0, 9.05, 9.02)
-QUICK = (6.0, 6.1, 5.9, 6.0, 6.05, 6.02)
+SLOW = (9000.0, 9100.0, 8900.0, 9000.0, 9050.0, 9020.0)
+QUICK = (6000.0, 6100.0, 5900.0, 6000.0, 6050.0, 6020.0)
 
 
 @pytest.fixture

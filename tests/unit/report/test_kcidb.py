@@ -37,12 +37,12 @@ def test_figures_have_numbers_and_units_of_the_si():
     builds = {each["id"]: each["checkout_id"] for each in found["builds"]}
     shas = {each["id"]: each["git_commit_hash"] for each in found["checkouts"]}
     told = {(shas[builds[build]], path): row for (build, path), row in rows.items()}
-    number, status, boots = told[sha(9), "rcu.p50_ms.rcu-off"]
+    number, status, boots = told[sha(9), "rcu.p50_us.rcu-off"]
     value = pytest.approx(0.009, rel=1e-3)
     assert number == {"value": value, "unit": "s", "prefix": "metric"}
     assert (status, boots) == ("FAIL", 8)
-    assert told[sha(8), "rcu.p50_ms.rcu-off"][1] == "PASS"
-    assert told[sha(9), "rcu.p50_ms.rcu-on"][1] == "DONE"
+    assert told[sha(8), "rcu.p50_us.rcu-off"][1] == "PASS"
+    assert told[sha(9), "rcu.p50_us.rcu-on"][1] == "DONE"
 
 
 def test_a_named_commit_is_an_issue_with_incidents():
@@ -90,8 +90,8 @@ def numbers(report):
 
 def test_a_repair_is_the_good_one_of_the_two():
     told = numbers(repair())
-    assert told[sha(9), "rcu.p50_ms.rcu-off"][0] == "PASS"
-    assert told[sha(8), "rcu.p50_ms.rcu-off"][0] == "FAIL"
+    assert told[sha(9), "rcu.p50_us.rcu-off"][0] == "PASS"
+    assert told[sha(8), "rcu.p50_us.rcu-off"][0] == "FAIL"
     ends = replace(backport(), result=replace(
         backport().result, judgements=(backport().result.judgement,)))  # fmt: skip
     assert numbers(ends)[ends.older, "stall.frozen_periods.stall"] == ("FAIL", 8 / 12)

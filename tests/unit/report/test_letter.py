@@ -57,8 +57,8 @@ def test_it_opens_with_what_changed_since_which_commit_and_where():
         Opens.CULPRIT, commit=SHA, subject=report.culprit.subject, boots="8 + 8", beside=""
     )
     change = found.data["change"]
-    assert change == Like(Changes.FIGURE, suite="rcu", name="p50_ms", unit="ms", isolated=True)
-    assert (change.data["base"], change.data["new"]) == pytest.approx((6, 9), abs=0.01)
+    assert change == Like(Changes.FIGURE, suite="rcu", name="p50_us", unit="ms", isolated=True)
+    assert (change.data["base"], change.data["new"]) == pytest.approx((6.03, 9.01), abs=0.01)
     assert found.data["where"] == Like(
         Where.MACHINE, machine="Example Xeon 6338", sockets=1, isolated="2-7"
     )
@@ -260,7 +260,7 @@ def test_where_a_copy_lies_is_nobodys_business(repo):
 
 def test_what_a_revert_brings_back_is_told_by_measurement_first():
     told = letter(rcu(), BOT).concerns
-    assert first(told, Concerns.REPAIRED)["without"] == Like(Levels.BOOTS, seen=2, boots=4)
+    assert first(told, Concerns.REPAIRED)["without"] == Like(Levels.BOOTS, seen=7, boots=12)
     # Then by what it says of itself.
     assert first(told, Concerns.REPAIRS) is None
     report = replace(rcu(), repaired=())
@@ -336,7 +336,7 @@ def test_other_people_are_told_whom_it_hurts_and_who_answers():
 
 def test_the_operator_is_told_what_it_cost_and_whom_it_would_go_to():
     told = letter(rcu(), BOT)
-    assert told.closing == (Like(Footers.COST, builds=6, boots=44),)
+    assert told.closing == (Like(Footers.COST, builds=7, boots=51),)
     assert told.before_sending[0] == Like(Footers.TO, address="zoe@kernel.example.org")
     assert letter(epoll(), BOT).before_sending == ()
 
