@@ -47,6 +47,7 @@ from helpers.report_parts import (
     sha,
     vs_parent,
 )
+from helpers.report_several import two_culprits
 from rtbisect.model.campaign import (
     Cause,
     Level,
@@ -388,6 +389,7 @@ CASES = {
     "epoll_factors": epoll_factors,
     "inconclusive": inconclusive,
     "unmeasured": unmeasured,
+    "several": lambda: two_culprits(rcu()),
 }
 
 

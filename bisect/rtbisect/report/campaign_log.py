@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rtbisect.model.campaign import Outcome
 from rtbisect.report.headline_figure import boots_by
 from rtbisect.report.mail_values import cost
 from rtbisect.report.posterior import rows
@@ -35,7 +36,9 @@ def log_text(
     parts += ["", "What happened", "", *_numbered_items(report, story), "", "How it ended", ""]
     parts += _ending(report, result)
     if result.candidates:
-        parts += ["", "Posterior over commits", ""]
+        several = result.outcome is Outcome.MULTIPLE_CULPRITS
+        title = "Culprits, each with its probability" if several else "Posterior over commits"
+        parts += ["", title, ""]
         parts += rows(result.candidates, report.graph, 12, width=20)
     title, drawn = boots_by(report) if boots else ("", ())
     if drawn:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.gates.boot_gates import against
-from rtbisect.model.campaign import Sought
+from rtbisect.model.campaign import Outcome, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Joined
 from rtbisect.model.kinds.report import Columns, Untested
@@ -97,6 +97,7 @@ def mail_values(
         "candidates": ()
         if names_culprit(report)
         else rows(report.result.candidates, report.graph, detail.candidates),
+        "several": report.result.outcome is Outcome.MULTIPLE_CULPRITS,
         "ends": ends,
         "machine": [(label, said(report, each, detail.line)) for label, each in letter.machine],
         "reproduce": _recipe(report, detail, public),

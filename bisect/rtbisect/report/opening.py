@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.model.campaign import Judgement, MetricKey, Sample, Threshold
-    from rtbisect.model.report import ReportInput
+    from rtbisect.model.report import CommitText, ReportInput
     from rtbisect.model.result import Verification
 
 #: Characters of the title of a commit.
@@ -135,10 +135,20 @@ def opening(report: ReportInput) -> Finding:
     changed = changed_by(report, found[0]) | {"where": where(report)}
     if result.outcome is Outcome.LAYOUT_SENSITIVE:
         return Finding.of(Opens.LAYOUT, **changed)
-    if result.outcome is not Outcome.CULPRIT or report.culprit is None:
+    several = result.outcome is Outcome.MULTIPLE_CULPRITS
+    if report.culprit is None or not (several or result.outcome is Outcome.CULPRIT):
         kind = _UNNAMED.get(result.outcome, Opens.SET)
         return Finding.of(kind, **changed, commits=len(result.candidates) or len(report.graph))
-    commit = {"commit": report.culprit.sha, "subject": cut(report.culprit.subject, _TITLE)}
+    return _of_commit(report, report.culprit, changed)
+
+
+def _of_commit(report: ReportInput, named: CommitText, changed: dict[str, Any]) -> Finding:
+    """The first sentence where a commit is named."""
+    result = report.result
+    commit = {"commit": named.sha, "subject": cut(named.subject, _TITLE)}
+    if result.outcome is Outcome.MULTIPLE_CULPRITS:
+        culprits = len(result.candidates)
+        return Finding.of(Opens.ONE_OF_SEVERAL, **changed, **commit, culprits=culprits)
     if result.cause not in _ATTRIBUTED:
         return Finding.of(Opens.UNATTRIBUTED, **changed, **commit)
     known = {**changed, **commit, "beside": beside(report)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.model.campaign import Cause, Outcome
+from rtbisect.model.campaign import Cause
 from rtbisect.model.kinds.mail import (
     AddressSource,
     CpuLists,
@@ -28,6 +28,7 @@ from rtbisect.model.kinds.mail import (
     Untrusted,
 )
 from rtbisect.model.mail import MailKind, MailState
+from rtbisect.words.pipeline import OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,18 +36,6 @@ if TYPE_CHECKING:
     from rtbisect.words.template import Words
 
 
-#: What a campaign found.
-OUTCOMES = {
-    Outcome.CULPRIT: "commit {culprit:.12}",
-    Outcome.CULPRIT_SET: "one of several commits, which the boots do not tell apart",
-    Outcome.MULTIPLE_CULPRITS: "more than one commit",
-    Outcome.MERGE_CULPRIT: "a merge, and none of its parents alone",
-    Outcome.NO_REGRESSION: "nothing got worse",
-    Outcome.NOT_REPRODUCED: "the change did not show again",
-    Outcome.INCONCLUSIVE: "the boots do not bear a commit",
-    Outcome.NOOP: "the commit builds the same kernel as its parent",
-    Outcome.LAYOUT_SENSITIVE: "it follows the layout of the code and no commit",
-}
 #: What is to be known beside a commit that was found.
 _HOW = {
     Cause.WORKLOAD_DEPENDENT: ", beside its workload only",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.campaign import Cause, Outcome
 from rtbisect.model.kinds.page import Headed, Pictured
-from rtbisect.words.mail import OUTCOMES
+from rtbisect.words.pipeline import OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.model.campaign import Level
+from rtbisect.model.campaign import Level, Outcome
 from rtbisect.model.kinds.pipeline import (
     Attributions,
     Ends,
@@ -44,6 +44,18 @@ _PURPOSES = {
 #: Of kernels that the search has named.
 _AFTER_SEARCH = (BootPurpose.VERIFY, BootPurpose.CAUSE, BootPurpose.WITHOUT_RT)
 _VALUE = "{value:in {unit}}"
+#: What a campaign found, or the search of a part of its range.
+OUTCOMES = {
+    Outcome.CULPRIT: "commit {culprit:.12}",
+    Outcome.CULPRIT_SET: "one of several commits, which the boots do not tell apart",
+    Outcome.MULTIPLE_CULPRITS: "more than one commit",
+    Outcome.MERGE_CULPRIT: "a merge, and none of its parents alone",
+    Outcome.NO_REGRESSION: "nothing got worse",
+    Outcome.NOT_REPRODUCED: "the change did not show again",
+    Outcome.INCONCLUSIVE: "the boots do not bear a commit",
+    Outcome.NOOP: "the commit builds the same kernel as its parent",
+    Outcome.LAYOUT_SENSITIVE: "it follows the layout of the code and no commit",
+}
 _STATUS = {
     RunStatus.BOOT_FAILED: "failed",
     RunStatus.HUNG: "hung",
@@ -148,9 +160,9 @@ def _functions(data: Mapping[str, Any]) -> str:
 
 
 def _part(data: Mapping[str, Any]) -> str:
-    culprit = " {culprit:.12}" if data["culprit"] else ""
+    outcome = OUTCOMES.get(data["outcome"], "{outcome}")
     why = ": {why}" if data["why"] else ""
-    return f"{{older:.12}}..{{newer:.12}}: {{outcome}}{culprit}{why}"
+    return f"found in {{older:.12}}..{{newer:.12}}: {outcome}{why}"
 
 
 def _tested_for(data: Mapping[str, Any]) -> str:

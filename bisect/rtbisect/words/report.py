@@ -148,6 +148,16 @@ def _opens_with(rest: str) -> Words:
     return lambda data: f"{_over(data)}, {{where}}. {rest}"
 
 
+def _opens_one(data: Mapping[str, Any]) -> str:
+    rest = (
+        "It makes a part of the change: the range has more culprits, and no other is proved."
+        if data["culprits"] == 1
+        else "The range has {culprits} culprits, each with a part of the change: this is one of"
+        " them."
+    )
+    return f'{_over(data)} since commit {{commit:.12}} ("{{subject}}"), {{where}}. {rest}'
+
+
 def _tried(does: str, of_revision: str = "", end: str = "") -> Words:
     """What it does, and what a figure shows of it; a revision is no mending of anything."""
 
@@ -254,7 +264,8 @@ SENTENCES: Mapping[str, Words] = {
     Opens.SET: _opens_with(
         "It is one of {commits:many commit}, which the evidence does not tell apart."
     ),
-    Opens.MULTIPLE: _opens_with("More than one commit of the range does that."),
+    Opens.MULTIPLE: _opens_with("More than one commit of the range makes that change."),
+    Opens.ONE_OF_SEVERAL: _opens_one,
     Opens.MERGE: _opens_with("It comes with a merge: none of its parents shows it alone."),
     Opens.LAYOUT: _opens_with(
         "It follows where the compiler puts the code and not what a commit does, so none is named."

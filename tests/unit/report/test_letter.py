@@ -89,7 +89,7 @@ def test_preempt_rt_is_said_where_a_boot_told_it():
     ("outcome", "kind"),
     [
         (Outcome.CULPRIT_SET, Opens.SET),
-        (Outcome.MULTIPLE_CULPRITS, Opens.MULTIPLE),
+        (Outcome.MULTIPLE_CULPRITS, Opens.ONE_OF_SEVERAL),
         (Outcome.MERGE_CULPRIT, Opens.MERGE),
         (Outcome.LAYOUT_SENSITIVE, Opens.LAYOUT),
         (Outcome.NOT_REPRODUCED, Opens.NOT_REPRODUCED),

@@ -76,6 +76,8 @@ class Opens(Kind):
     UNATTRIBUTED = "opens.unattributed", "change middle boots commit subject where"
     SET = "opens.set", "change middle boots commits where"
     MULTIPLE = "opens.multiple", "change middle boots commits where"
+    #: One of several: the change is its own; `culprits` are so many that are proved.
+    ONE_OF_SEVERAL = "opens.one-of-several", "change middle boots commit subject culprits where"
     MERGE = "opens.merge", "change middle boots commits where"
     LAYOUT = "opens.layout", "change middle boots where"
     NOT_REPRODUCED = "opens.not-reproduced", "metric"
