@@ -94,11 +94,6 @@ def centre_of(sample: Sample, *, mean: bool) -> float:
         return math.nan
 
 
-def middle(sample: Sample, unit: str, limit: Threshold | None) -> str:
-    """Median over boots, or their mean."""
-    return number(centre(sample, limit), unit) if sample.values else "not measured"
-
-
 def spread(sample: Sample, unit: str = "", *, mean: bool = False) -> str:
     """Median (or mean) with the range over boots: `8.60 [3.30..13.1]`, then the unit."""
     if not sample.values:

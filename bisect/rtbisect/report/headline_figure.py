@@ -12,10 +12,9 @@ from rtbisect.report.averages import (
     judged_name,
     judged_unit,
     limit_of,
-    middle,
     of_boots,
 )
-from rtbisect.report.text import counted, histogram
+from rtbisect.report.text import counted, histogram, number, suffix
 from rtbisect.report.wording import words_of
 from rtbisect.words.numbers import readable
 
@@ -85,12 +84,16 @@ def boots_by(report: ReportInput) -> tuple[str, tuple[str, ...]]:
 
 
 def medians(report: ReportInput, judgement: Judgement) -> str:
-    """Both middles with the unit, `-` where a side was not measured."""
+    """Both middles with the unit that they are best read in, `-` where a side was not measured."""
     if not judgement.two_sided:
         return "-"
     if of_boots(judgement.key):
         base, new = (f"{sum(s.values):.0f}/{s.n}" for s in (judgement.base, judgement.new))
         return f"{base} -> {new}"
     limit = limit_of(report, judgement)
-    unit = judged_unit(report, judgement)
-    return f"{middle(judgement.base, '', limit)} -> {middle(judgement.new, unit, limit)}"
+    older, newer = (centre(side, limit) for side in (judgement.base, judgement.new))
+    unit, factor = readable(judged_unit(report, judgement), older, newer)
+    # A scaled figure has its three digits, as a sentence has them.
+    whole = factor == 1
+    before, after = (number(value * factor, whole=whole) for value in (older, newer))
+    return f"{before} -> {after}{suffix(unit)}"

@@ -8,7 +8,7 @@ import pytest
 from helpers.findings import Like, first, said
 from helpers.report_cases import hang, irq_noise, rcu
 from helpers.report_epoll import EPOLL, epoll
-from helpers.report_parts import RES_LIMIT, settings
+from helpers.report_parts import LONG, RCU, RCU_LIMIT, RES_LIMIT, SHORT, judged, settings
 from rtbisect.errors import ConfigError
 from rtbisect.judge.scale import badness
 from rtbisect.model.campaign import Better, Judgement, Level, Sample, Scale, Statistic
@@ -17,6 +17,7 @@ from rtbisect.model.kinds.judge import Figures, Told
 from rtbisect.model.kinds.report import Changes, Shows
 from rtbisect.report.averages import spread
 from rtbisect.report.draft import DraftMailer
+from rtbisect.report.headline_figure import medians
 from rtbisect.report.headline_figure import test_name as name_of_test
 from rtbisect.report.opening import opening
 from rtbisect.report.own import check_mailable, mailable
@@ -61,6 +62,16 @@ def test_a_report_without_its_figure_is_for_nobody(tmp_path, sides):
     first = DraftMailer(settings(tmp_path)).draft(crippled, "").eml.partition("\n\n")[2]
     assert first.startswith("It was not measured on both sides: for the operator, not for a list.")
     assert len(first.partition("\n")[0]) <= PROSE
+
+
+def test_times_of_the_two_ends_are_told_in_the_unit_of_the_sentences():
+    limit = replace(RCU_LIMIT, key=replace(RCU, name="p50_us"), unit="us")
+    report = replace(rcu(), thresholds=(limit,))
+    slow, fast = (Sample(tuple(1000 * value for value in side.values)) for side in (LONG, SHORT))
+    assert medians(report, judged(limit, fast, slow)) == "6.00 -> 9.00 ms"
+    # A figure that is told as it is stays as it is.
+    whole = judged(RES_LIMIT, Sample((1.0, 2.0, 3.0)), Sample((50.0, 51.0, 52.0)))
+    assert medians(epoll(), whole) == "2 -> 51/s"
 
 
 def test_infinities_of_both_signs_have_no_mean(tmp_path):
