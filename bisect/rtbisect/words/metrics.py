@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """A figure in words. Data: `base`, `new`, `unit`; `{cpu}` is a CPU that is watched."""
+    """A figure in words. Data: `base`, `new`, `unit`; `{cpu}` is a CPU that is watched, and
+    `{working}` is one that is not.
+    """
 
     #: A sentence without its end: what happens now instead of what happened before.
     change: str
@@ -162,15 +164,17 @@ def _noise(tracer: str, sample: str) -> Mapping[str, Phrases]:
     }
 
 
-def _calls(what: str, plural: str, short: str) -> Mapping[str, Phrases]:
-    """How long calls of `what` take; `short` are they over a column."""
+def _calls(call: str, calls: str, short: str, where: str = "") -> Mapping[str, Phrases]:
+    """How long each of `calls` takes; `short` are they over a column, `where` they are made."""
+    what = f"{call}, called {where}," if where else call
+    plural = f"{calls} {where}" if where else calls
     slow = f"{{new:percent}} of the {plural} take over 20 ms instead of {{base:percent}}"
     alike = (
         f"{{new:percent}} of the {plural} take the same number of ticks instead of {{base:percent}}"
     )
     shares = "{base:percent} -> {new:percent}"
     return {
-        "p50_us": _takes(what, what),
+        "p50_us": _takes(what, call),
         "mean_us": _takes(f"the mean of the {plural}", f"{short}, mean", "is"),
         "min_us": _takes(f"the fastest of the {plural}", f"{short}, min"),
         "max_us": _takes(f"the slowest of the {plural}", f"{short}, max"),
@@ -186,7 +190,7 @@ def _calls(what: str, plural: str, short: str) -> Mapping[str, Phrases]:
     }
 
 
-_SYNCHRONIZE = _calls("synchronize_rcu()", "synchronize_rcu() calls", "RCU calls")
+_SYNCHRONIZE = _calls("synchronize_rcu()", "synchronize_rcu() calls", "RCU calls", "on {working}")
 _GRACE_PERIODS = _calls("a grace period", "grace periods", "grace periods")
 
 

@@ -42,12 +42,19 @@ def _moves(data: Mapping[str, Any]) -> str:
     return f"{'rises' if data['new'] > data['base'] else 'falls'} {_FROM_TO}"
 
 
+#: What CPUs are called that are watched and that are not, by whether those are isolated.
+_CPUS = {
+    True: ("an isolated CPU", "a housekeeping CPU"),
+    False: ("a watched CPU", "a CPU that is not watched"),
+}
+
+
 def _change(data: Mapping[str, Any]) -> str:
     key = data["suite"], data["name"]
     if data["new"] != data["base"]:
         if (phrases := PHRASES.get(key)) is not None:
-            cpu = "an isolated CPU" if data["isolated"] else "a watched CPU"
-            return phrases.change.replace("{cpu}", cpu)
+            watched, working = _CPUS[bool(data["isolated"])]
+            return phrases.change.replace("{cpu}", watched).replace("{working}", working)
         if (of_boots := BOOT_PHRASES.get(key)) is not None:
             # Counted as shares of boots.
             share = "{new:percent} of the boots instead of {base:percent}"

@@ -131,6 +131,14 @@ def test_a_figure_has_plain_words(key):
         assert "#" not in text
 
 
+@pytest.mark.parametrize("name", sorted(name for suite, name in ALL if suite == "rcu"))
+def test_calls_of_ours_are_told_with_the_cpu_that_they_are_made_on(name):
+    sides = {"suite": "rcu", "name": name, "base": 6.0, "new": 9.0, "unit": "us", "title": ""}
+    for isolated, cpu in ((True, "a housekeeping CPU"), (False, "a CPU that is not watched")):
+        found = Finding.of(Changes.FIGURE, **sides, isolated=isolated)
+        assert f" on {cpu}" in str(speak(found))
+
+
 @pytest.mark.parametrize("key", sorted(ALL), ids=".".join)
 def test_a_column_is_no_wider_than_a_table_has_room(key):
     suite, name = key
