@@ -236,12 +236,13 @@ _REVERTS = {CheckStatus.PASS: Sure.REVERT_HELPS, CheckStatus.FAIL: Sure.REVERT_N
 
 def _reverted(report: ReportInput, check: Verification) -> tuple[Finding, ...]:
     """What the tip does without the commit; of one that was not made the mail tells elsewhere."""
+    level = levels_of(report, check.judgement)[0] if check.judgement else None
     if check.status is CheckStatus.UNDECIDED:
-        return (Finding.of(Sure.REVERT_OPEN),)
-    if check.judgement is None or check.status not in _REVERTS:
+        return (Finding.of(Sure.REVERT_OPEN, level=level),)
+    if level is None or check.status not in _REVERTS:
         return ()
     kind = Sure.REVERT_SHORT if check.short else _REVERTS[check.status]
-    return (Finding.of(kind, level=levels_of(report, check.judgement)[0]),)
+    return (Finding.of(kind, level=level),)
 
 
 def levels(

@@ -6,13 +6,14 @@ this one, whom it concerns, what was not tested, on what machine.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rtbisect.config.paths import data
 from rtbisect.judge.gates.boot_gates import still_right_name
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Cause, Level, Scale, Sought
 from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Gates, Told
 from rtbisect.model.kinds.pipeline import Attributions
 from rtbisect.model.kinds.report import Concerns, Found, Machines, Shows, Untested
 from rtbisect.model.lab import site_program
@@ -106,16 +107,36 @@ def _of_gates(report: ReportInput) -> Iterator[Finding]:
     passed = {g.name: g for g in report.result.gates if g.status is GateStatus.PASS}
     for name, kind in _GATES.items():
         if name in passed:
-            yield Finding.of(kind, why=passed[name].reason)
+            yield Finding.of(kind, why=_in_one_unit(report, passed[name].reason))
     for suite in every():
         if suite.failures and (gate := passed.get(still_right_name(suite.name))):
             yield Finding.of(Shows.RIGHT, gate=gate.name, why=gate.reason)
 
 
+def _in_one_unit(report: ReportInput, why: Finding) -> Finding:
+    """What luck makes of boots, in the unit that the mail tells their figure in."""
+    found = headline(report)
+    if why.kind != Gates.LUCK or found is None or not found[0].two_sided:
+        return why
+    shown, factor = _shown_in(report, found[0])
+    data: dict[str, Any] = dict(why.data)
+    for name in ("luck", "change"):
+        shift = data[name].data if data[name].kind == Told.SHIFT else {}
+        if shift.get("unit") == judged_unit(report, found[0]):
+            data[name] = Finding.of(Told.SHIFT, difference=shift["difference"] * factor, unit=shown)
+    return Finding.of(Gates.LUCK, **data)
+
+
+def _shown_in(report: ReportInput, judgement: Judgement) -> tuple[str, float]:
+    """The unit that both sides of a judgement are told in, and by what they are multiplied."""
+    limit = limit_of(report, judgement)
+    middles = (centre(side, limit) for side in (judgement.base, judgement.new))
+    return readable(judged_unit(report, judgement), *middles)
+
+
 def effect(report: ReportInput, judgement: Judgement) -> Finding:
     """Ratio or difference of two sides that both have boots, with its interval and p."""
     limit = limit_of(report, judgement)
-    unit = judged_unit(report, judgement)
     test = test_name(limit, judgement)
     low, high = judgement.interval
     if limit is not None and limit.scale is Scale.LOG:
@@ -125,12 +146,11 @@ def effect(report: ReportInput, judgement: Judgement) -> Finding:
             low=low,
             high=high,
             floor=floor_that_shows(judgement, limit),
-            unit=unit,
+            unit=judged_unit(report, judgement),
             test=test,
             p=judgement.p,
         )
-    middles = (centre(side, limit) for side in (judgement.base, judgement.new))
-    shown, factor = readable(unit, *middles)
+    shown, factor = _shown_in(report, judgement)
     return Finding.of(
         Shows.DIFFERENCE,
         difference=judgement.effect * factor,

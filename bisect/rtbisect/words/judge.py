@@ -166,8 +166,8 @@ SENTENCES: Mapping[str, Words] = {
     Gates.IN_PART: "the commit was found {part}",
     Gates.NO_LUCK_TOLD: "of shares and counts the boots of one side alone say too little",
     Gates.LUCK: (
-        "two series of {boots} boots of the parent differ by less than {luck} in {percent:.0f} of"
-        " 100 draws, the culprit from its parent by {change}"
+        "medians of {boots} boots drawn at random from those of the parent differ by less than"
+        " {luck} in {percent:.0f} of 100 pairs; parent and commit differ by {change}"
     ),
     Gates.DRIFT: _drift,
     Gates.GUARDS_BLIND: "these kernels cannot report {guards}",

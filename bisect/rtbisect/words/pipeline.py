@@ -52,7 +52,7 @@ OUTCOMES = {
     Outcome.MERGE_CULPRIT: "a merge, and none of its parents alone",
     Outcome.NO_REGRESSION: "nothing got worse",
     Outcome.NOT_REPRODUCED: "the change did not show again",
-    Outcome.INCONCLUSIVE: "the boots do not bear a commit",
+    Outcome.INCONCLUSIVE: "the boots leave the commit open",
     Outcome.NOOP: "the commit builds the same kernel as its parent",
     Outcome.LAYOUT_SENSITIVE: "it follows the layout of the code and no commit",
 }
@@ -263,7 +263,7 @@ SENTENCES: Mapping[str, Words] = {
     Proofs.REVERT_NOT_BUILT: (
         "the revert applies to the {voice.newer} end, but what it gives does not build"
     ),
-    Proofs.DOUBTED: "the verification does not bear the search out",
+    Proofs.DOUBTED: "fresh {voice.run}s do not confirm what the search found",
     Proofs.UNEXPLAINED: "tested revisions that this commit does not explain: {revisions}",
     Proofs.LIES_OFF: "{revision:.12} (p = {p:.2g})",
     Proofs.ITSELF_OFF: (

@@ -280,7 +280,7 @@ SENTENCES: Mapping[str, Words] = {
     Opens.NOT_REPRODUCED: "What changed in {metric} did not show again on fresh boots.",
     Opens.NOOP: "No commit is named for {metric}: the one that was found builds the same kernel as"
     " its parent.",
-    Opens.OPEN: "No commit is named for {metric}: the boots do not bear one.",
+    Opens.OPEN: "No commit is named for {metric}: the boots leave it open.",
     Opens.NOTHING: lambda data: _nothing(data, "worse"),
     Opens.NO_REPAIR: lambda data: _nothing(data, "better"),
     Opens.IMPROVED: "{figures:many figure} got better, and none got worse.",
@@ -290,7 +290,11 @@ SENTENCES: Mapping[str, Words] = {
     Sure.REVERT_HELPS: "reverted on the tip: {level}",
     Sure.REVERT_SHORT: "reverting it on the tip brings {level}, which is not all the way back",
     Sure.REVERT_NOT: "reverting it on the tip does not help ({level})",
-    Sure.REVERT_OPEN: "the boots with the commit reverted on the tip do not decide",
+    Sure.REVERT_OPEN: lambda data: (
+        "reverted on the tip: {level}, which does not settle it"
+        if data["level"]
+        else "whether a revert on the tip helps is open"
+    ),
     Sure.CONFIDENCE: "confidence in this commit {confidence}",
     Found.RANGE: lambda data: f"Found in {_range(data)}",
     Found.SEARCHED: lambda data: f"Compared: the ends of {_range(data)}",

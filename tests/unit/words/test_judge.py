@@ -258,8 +258,8 @@ SAID = [
         Gates.LUCK,
         SERIES,
         (
-            "two series of 12 boots of the parent differ by less than a ratio of 1.10 in 99 of "
-            "100 draws, the culprit from its parent by 3.01 ms"
+            "medians of 12 boots drawn at random from those of the parent differ by less than"
+            " a ratio of 1.10 in 99 of 100 pairs; parent and commit differ by 3.01 ms"
         ),
     ),
     (

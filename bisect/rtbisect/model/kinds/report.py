@@ -96,11 +96,11 @@ class Sure(Kind):
     APART = "sure.apart"
     OVERLAP = "sure.overlap"
     LUCK = "sure.luck", "p"
-    #: What the tip has without the commit, one of `Levels`.
+    #: What the tip has without the commit, one of `Levels`; OPEN may have None.
     REVERT_HELPS = "sure.revert-helps", "level"
     REVERT_SHORT = "sure.revert-short", "level"
     REVERT_NOT = "sure.revert-not", "level"
-    REVERT_OPEN = "sure.revert-open"
+    REVERT_OPEN = "sure.revert-open", "level"
     CONFIDENCE = "sure.confidence", "confidence"
 
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a mail says below its first sentences, and how sure it is, asked of its findings."""
+
+from dataclasses import replace
+
+import pytest
+
+from helpers.findings import Like, first
+from helpers.report_cases import backport, rcu
+from helpers.report_parts import BOT, LONG, RCU, RCU_LIMIT, SHORT, judged
+from rtbisect.judge.gates.aa import same_kernel
+from rtbisect.model.campaign import Sample
+from rtbisect.model.kinds.judge import Gates, Told
+from rtbisect.model.kinds.report import Levels, Sure
+from rtbisect.model.result import CheckName, CheckStatus, Verification
+from rtbisect.report.letter import letter
+
+
+def with_result(report, **other):
+    return replace(report, result=replace(report.result, **other))
+
+
+def with_revert(report, status, judgement=None):
+    kept = tuple(each for each in report.result.verifications if each.check is not CheckName.REVERT)
+    check = Verification(check=CheckName.REVERT, status=status, judgement=judgement)
+    return with_result(report, verifications=(*kept, check))
+
+
+def test_a_revert_that_settles_nothing_is_told_with_its_boots():
+    judgement = backport().result.verifications[1].judgement
+    report = with_revert(backport(), CheckStatus.UNDECIDED, judgement)
+    told = first(letter(report, BOT).opening, Sure.REVERT_OPEN)
+    assert told["level"] == Like(Levels.BOOTS, seen=7, boots=12)
+    bare = with_revert(backport(), CheckStatus.UNDECIDED)
+    assert first(letter(bare, BOT).opening, Sure.REVERT_OPEN)["level"] is None
+
+
+def test_what_luck_makes_of_boots_is_told_in_the_unit_of_the_figure():
+    limit = replace(RCU_LIMIT, key=replace(RCU, name="p50_us"), unit="us")
+    slow, fast = (Sample(tuple(1000 * value for value in side.values)) for side in (LONG, SHORT))
+    check = replace(rcu().result.verifications[0], judgement=judged(limit, fast, slow))
+    gate = same_kernel(limit, fast, slow)
+    assert gate.reason.data["luck"] == Like(Told.SHIFT, unit="us")
+    report = replace(rcu(), thresholds=(limit,))
+    report = with_result(report, metric=limit.key, verifications=(check,), gates=(gate,))
+    luck = first(letter(report, BOT).proof, Gates.LUCK)
+    assert {luck[name].data["unit"] for name in ("luck", "change")} == {"ms"}
+    assert luck["change"].data["difference"] == pytest.approx(3, abs=0.01)
