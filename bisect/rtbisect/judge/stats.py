@@ -80,6 +80,21 @@ def permutation_p(
     return extreme / sums.size if exact else (extreme + 1) / (sums.size + 1)
 
 
+def fisher_p(base: Sequence[bool], new: Sequence[bool]) -> float:
+    """P value of the shares of what is true, in the direction in which they differ: the one-sided
+    exact test of Fisher (1934), which `permutation_p` samples.
+    """
+    every, true, size = len(base) + len(new), sum(base) + sum(new), len(new)
+    most = min(size, true)
+    seen = sum(new)
+    if seen * len(base) >= sum(base) * size:
+        extreme = range(seen, most + 1)
+    else:
+        extreme = range(max(0, size + true - every), seen + 1)
+    ways = sum(math.comb(true, n) * math.comb(every - true, size - n) for n in extreme)
+    return ways / math.comb(every, size)
+
+
 def rank_p(
     base: Sequence[float],
     new: Sequence[float],

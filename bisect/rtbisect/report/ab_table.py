@@ -154,7 +154,7 @@ def _proof(report: ReportInput, judgement: Judgement) -> Iterator[Finding]:
     """What the boots of both sides are worth."""
     if not has_share(judgement.key, judgement.base):
         yield effect(report, judgement)
-    yield apart(judgement)
+    yield apart(report, judgement)
 
 
 def _setup(report: ReportInput) -> Finding:

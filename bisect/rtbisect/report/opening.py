@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rtbisect.judge.stats import fisher_p
 from rtbisect.model.campaign import Cause, Outcome, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Joined
@@ -23,7 +24,7 @@ from rtbisect.report.averages import (
     overlap,
     threshold_of,
 )
-from rtbisect.report.headline_figure import headline
+from rtbisect.report.headline_figure import headline, test_name
 from rtbisect.report.policy import asks_to_pick, better, lacking, mainline_of
 from rtbisect.report.text import cut
 from rtbisect.words.numbers import probability, readable
@@ -214,7 +215,7 @@ def sure(report: ReportInput) -> Finding | None:
     if found is None or report.culprit is None or not found[0].two_sided:
         return None
     judgement = found[0]
-    parts = [apart(judgement)]
+    parts = [apart(report, judgement)]
     if revert := check_of(report, CheckName.REVERT):
         parts += _reverted(report, revert)
     if report.result.confidence:
@@ -223,12 +224,24 @@ def sure(report: ReportInput) -> Finding | None:
     return Finding.of(Joined.SENTENCE, findings=tuple(parts))
 
 
-def apart(judgement: Judgement) -> Finding:
+def apart(report: ReportInput, judgement: Judgement) -> Finding:
     """Whether boots tell both sides apart at a glance, both with some."""
     if has_share(judgement.key, judgement.base) and has_share(judgement.key, judgement.new):
-        return Finding.of(Sure.LUCK, p=judgement.p)
+        return _luck(report, judgement)
     overlaps = overlap(judgement.base, judgement.new)
     return Finding.of(Sure.OVERLAP if overlaps else Sure.APART)
+
+
+def _luck(report: ReportInput, judgement: Judgement) -> Finding:
+    """How often luck alone tells two shares so far apart, by a test that a reader can make from
+    the four numbers; where hosts are told apart these do not say it.
+    """
+    base, new = judgement.base, judgement.new
+    if len({*base.hosts, *new.hosts}) > 1:
+        test = test_name(limit_of(report, judgement), judgement)
+        return Finding.of(Sure.LUCK, p=judgement.p, test=test)
+    p = fisher_p([value == 1 for value in base.values], [value == 1 for value in new.values])
+    return Finding.of(Sure.LUCK, p=p, test="one-sided Fisher's exact test")
 
 
 _REVERTS = {CheckStatus.PASS: Sure.REVERT_HELPS, CheckStatus.FAIL: Sure.REVERT_NOT}

@@ -44,6 +44,18 @@ def test_sampled_permutation_p_is_never_zero_and_follows_the_seed():
     assert other != first
 
 
+def test_fishers_test_is_the_share_of_all_splits_on_the_side_of_the_difference():
+    none, many = [False] * 12, [True] * 8 + [False] * 4
+    # 8 of 12 boots instead of 0 of 12: C(12, 8) of the C(24, 8) ways.
+    exact = math.comb(12, 8) / math.comb(24, 8)
+    assert stats.fisher_p(none, many) == stats.fisher_p(many, none) == pytest.approx(exact)
+    few, more = [False, False, True, False], [True, True, False, True, True]
+    assert stats.fisher_p(few, more) == stats.permutation_p(few, more, alternative="greater")
+    assert stats.fisher_p(more, few) == stats.permutation_p(more, few, alternative="less")
+    assert stats.fisher_p(few, few[:1]) == stats.permutation_p(few, few[:1], alternative="less")
+    assert stats.fisher_p(none, none) == 1.0
+
+
 def test_permutation_p_is_uniform_without_a_difference():
     rng = np.random.default_rng(11)
     found = [

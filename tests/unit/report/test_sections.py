@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.findings import Like, first
-from helpers.report_cases import backport, rcu
+from helpers.report_cases import backport, hang, rcu
 from helpers.report_parts import BOT, LONG, RCU, RCU_LIMIT, SHORT, judged
 from rtbisect.judge.gates.aa import same_kernel
 from rtbisect.model.campaign import Sample
@@ -33,6 +33,18 @@ def test_a_revert_that_settles_nothing_is_told_with_its_boots():
     assert told["level"] == Like(Levels.BOOTS, seen=7, boots=12)
     bare = with_revert(backport(), CheckStatus.UNDECIDED)
     assert first(letter(bare, BOT).opening, Sure.REVERT_OPEN)["level"] is None
+
+
+def test_how_often_luck_tells_shares_apart_can_be_reckoned_from_them():
+    luck = first(letter(hang(), BOT).opening, Sure.LUCK)
+    # C(12, 8) of C(24, 8) ways to have the 8 boots of 0 + 8 in one of two sets of 12.
+    assert luck["p"] == pytest.approx(495 / 735471)
+    found = hang().result.verifications[0]
+    hosts = tuple(f"h{number % 2}" for number in range(12))
+    split = replace(found.judgement, base=replace(found.judgement.base, hosts=hosts))
+    report = with_result(hang(), verifications=(replace(found, judgement=split),))
+    within = first(letter(report, BOT).opening, Sure.LUCK)
+    assert (within["p"], within["test"] == luck["test"]) == (split.p, False)
 
 
 def test_what_luck_makes_of_boots_is_told_in_the_unit_of_the_figure():

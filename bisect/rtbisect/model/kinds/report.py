@@ -92,10 +92,11 @@ class Opens(Kind):
 class Sure(Kind):
     """How sure that is."""
 
-    #: The boots of both kernels do not overlap; they do; of what a boot has or has not, `p`.
+    #: The boots of both kernels do not overlap; they do; of what a boot has or has not, `p` of
+    #: the test `test`.
     APART = "sure.apart"
     OVERLAP = "sure.overlap"
-    LUCK = "sure.luck", "p"
+    LUCK = "sure.luck", "p test"
     #: What the tip has without the commit, one of `Levels`; OPEN may have None.
     REVERT_HELPS = "sure.revert-helps", "level"
     REVERT_SHORT = "sure.revert-short", "level"
