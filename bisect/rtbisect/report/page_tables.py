@@ -22,9 +22,9 @@ from rtbisect.report.averages import (
     repaired_by,
     threshold_of,
 )
+from rtbisect.report.origins import sources
 from rtbisect.report.page_text import effect, figure_name, interval, row, told
 from rtbisect.report.text import many, number, short, unit_text
-from rtbisect.suites.base import source_parts
 from rtbisect.words.numbers import probability
 
 if TYPE_CHECKING:
@@ -169,11 +169,10 @@ def gates(report: ReportInput) -> Rows:
 def origins(report: ReportInput) -> Rows:
     """Share of the change, rates on both kernels, kind, source, the functions that it came by."""
     rows = []
-    for origin in report.result.origins:
-        source, functions = source_parts(origin.name)
-        rates = (number(rate, whole=False) for rate in (origin.parent, origin.culprit))
-        share = f"{100 * origin.share:.0f}%"
-        rows.append(row((share, *rates, origin.kind, source, " < ".join(functions))))
+    for source in sources(report.result.origins):
+        rates = (number(rate, whole=False) for rate in (source.parent, source.culprit))
+        share, who = f"{100 * source.share:.0f}%", told(report, source.who)
+        rows.append(row((share, *rates, source.kind, who, " < ".join(source.functions))))
     return tuple(rows)
 
 

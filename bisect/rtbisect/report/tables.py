@@ -10,6 +10,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.report import Columns
 from rtbisect.report.headline_figure import medians
 from rtbisect.report.kernel_table import headings
+from rtbisect.report.origins import sources
 from rtbisect.report.text import (
     Column,
     foreign,
@@ -19,11 +20,10 @@ from rtbisect.report.text import (
     table,
 )
 from rtbisect.report.wording import said, words_of
-from rtbisect.suites.base import source_parts
 
 if TYPE_CHECKING:
     from rtbisect.model.report import ReportInput
-    from rtbisect.model.result import Origin
+    from rtbisect.report.origins import Source
 
 MAX_ENDS = 12
 #: Characters of a line of functions.
@@ -32,8 +32,8 @@ MAX_SOURCE = 48
 
 def origin_table(report: ReportInput, most: int) -> tuple[str, ...]:
     """What the change of the searched figure is made of: shares and rates of each source."""
-    origins = report.result.origins[:most]
-    if not origins:
+    shown = sources(report.result.origins)[:most]
+    if not shown:
         return ()
     columns = (
         Column("share", right=True),
@@ -42,19 +42,18 @@ def origin_table(report: ReportInput, most: int) -> tuple[str, ...]:
         Column("source"),
     )
     rows: list[tuple[str, ...]] = []
-    for origin in origins:
-        first, *more = _source_lines(origin)
-        rates = (number(rate, whole=False) for rate in (origin.parent, origin.culprit))
-        rows.append((f"{100 * origin.share:.0f}%", *rates, first))
+    for source in shown:
+        first, *more = _source_lines(report, source)
+        rates = (number(rate, whole=False) for rate in (source.parent, source.culprit))
+        rows.append((f"{100 * source.share:.0f}%", *rates, first))
         rows += [("", "", "", line) for line in more]
     return table(columns, rows)
 
 
-def _source_lines(origin: Origin) -> list[str]:
+def _source_lines(report: ReportInput, source: Source) -> list[str]:
     """Who it was, and below that the functions that it was in, MAX_SOURCE characters a line."""
-    source, functions = source_parts(foreign(origin.name, 400))
-    lines, line = [f"{origin.kind}: {source}"], ""
-    for frame in functions:
+    lines, line = [f"{source.kind}: {said(report, source.who)}"], ""
+    for frame in (foreign(name, MAX_SOURCE) for name in source.functions):
         if line and len(line) + len(frame) + 3 > MAX_SOURCE:
             lines.append(f"  {line}")
             line = ""

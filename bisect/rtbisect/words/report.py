@@ -20,6 +20,7 @@ from rtbisect.model.kinds.report import (
     Shows,
     Sure,
     Symptoms,
+    Tasks,
     Tried,
     Untested,
     Where,
@@ -259,6 +260,11 @@ SENTENCES: Mapping[str, Words] = {
     Columns.IN_SUITE: _column("{name}"),
     Columns.NO_FIGURE: "There is no table: no figure of these kernels was measured.",
     Columns.CELLS: "median [min..max]",
+    Tasks.NAMED: "{name}",
+    Tasks.SEVERAL: "{name} ({tasks:many task})",
+    Tasks.UNKNOWN: lambda data: (
+        "1 task, name not known" if data["tasks"] == 1 else "{tasks} tasks, names not known"
+    ),
     Where.MACHINE: _machine,
     Where.EMULATED: lambda data: f"on an emulated machine (QEMU){_isolation(data)}",
     Opens.CULPRIT: _opens_culprit,

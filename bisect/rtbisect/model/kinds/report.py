@@ -53,6 +53,16 @@ class Columns(Kind):
     CELLS = "column.cells"
 
 
+class Tasks(Kind):
+    """Which tasks make something: one by its name, several of one name, or so many that nobody
+    knows by name.
+    """
+
+    NAMED = "tasks.named", "name"
+    SEVERAL = "tasks.several", "name tasks"
+    UNKNOWN = "tasks.unknown", "tasks"
+
+
 class Where(Kind):
     """On what it was seen. `isolated` are CPUs as a list, "" where none are."""
 
