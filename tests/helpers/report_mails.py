@@ -26,7 +26,9 @@ from rtbisect.mail.digest import Digest, summary, told
 from rtbisect.mail.result_mail import withdrawal
 from rtbisect.model.campaign import MetricKey, Outcome, Sample, Sought
 from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Boots, Part
 from rtbisect.model.kinds.mail import AddressSource, Delivery, Digested, Newer, Thread
+from rtbisect.model.kinds.pipeline import Ends
 from rtbisect.model.kinds.report import Columns
 from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.model.result import ENDS, Summary
@@ -145,6 +147,10 @@ def _answer(name, *test, report=None, page="", **more):
     return "ab_result.txt.j2", headers, context(report, test)
 
 
+_PANIC = Finding.of(
+    Ends.NO_EVIDENCE, revision=sha(99), boots=4,
+    why=Finding.of(Boots.PANIC, part=Part.BOOT, symptom="VFS: Unable to mount root fs"),
+)  # fmt: skip
 _SENT = """\
   Reported-by: rtbisect <rtbisect@lab.example.org>
 
@@ -184,7 +190,7 @@ NOTICES = {
     "result_open": lambda: _answer("result-open", OPEN, report=replace(rcu(), device=QEMU)),
     # The newer kernel did not come so far.
     "result_none": lambda: _answer(
-        "result-none", Sample(()), reasons=(said("the newer end does not boot"),)
+        "result-none", Sample(()), reasons=(_PANIC,)
     ),
 }  # fmt: skip
 

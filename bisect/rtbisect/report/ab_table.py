@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.judge.verdict import falls_short, judge
+from rtbisect.judge.verdict import falls_short, improved, judge
 from rtbisect.model.campaign import Level, Sought
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.pipeline import Joined
+from rtbisect.model.kinds.boot import Boots, Part
+from rtbisect.model.kinds.pipeline import Ends, Joined
 from rtbisect.model.kinds.report import Columns, Online, Tried
 from rtbisect.model.mail import INTERNAL
 from rtbisect.model.result import ENDS
@@ -20,16 +21,16 @@ from rtbisect.report.headline_figure import headline
 from rtbisect.report.kernel_table import cell, headings, unit_of_rows
 from rtbisect.report.letter import costs
 from rtbisect.report.mail_values import banner
-from rtbisect.report.opening import apart, changed_by, levels_of, where
+from rtbisect.report.opening import apart, changed_by, figure_name, levels_of, where
 from rtbisect.report.own import mailable
 from rtbisect.report.sections import effect
 from rtbisect.report.text import LONGEST_LINK, Column, cut, foreign, grouped, header_text, many
 from rtbisect.report.wording import said
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rtbisect.model.campaign import Judgement, Sample, Threshold
+    from rtbisect.model.campaign import Judgement, MetricKey, Sample, Threshold
     from rtbisect.model.report import ReportInput
     from rtbisect.model.result import KernelRole, Result, Summary, TableRow
 
@@ -73,7 +74,7 @@ def subject(report: ReportInput) -> str:
 def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
     """All names of the template of an answer."""
     judgement, result = test.judgement, test.result
-    rows = [_rows_of(result, kernel) for kernel in ENDS]
+    before, after = (_rows_of(result, kernel) for kernel in ENDS)
 
     def told(findings: Iterable[Finding]) -> list[str]:
         return [said(report, each, _LINE) for each in findings]
@@ -90,7 +91,7 @@ def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
         "reasons": () if measured else told(result.reasons[:_MOST_REASONS]),
         "setup": " ".join(told(setup)),
         "page": said(report, page, LONGEST_LINK) if page else "",
-        "figures": compared(report, *rows),
+        "figures": compared(report, before, after, _ranks(report, test)),
         "others": told(_others(report, test)),
         "base": _revision(test, test.base),
         "new": _revision(test, test.new),
@@ -111,7 +112,7 @@ def first_sentences(report: ReportInput, test: AbTest) -> Iterator[Finding]:
     judgement = test.judgement
     changed = changed_by(report, judgement)
     if not judgement.two_sided:
-        yield Finding.of(Tried.UNMEASURED, what=test.what, change=changed["change"])
+        yield _unmeasured(test, changed["change"])
         return
     kind, known = _TRIED[judgement.level], _known(report)
     if judgement.level is Level.PASS and _worse(test):
@@ -124,6 +125,30 @@ def first_sentences(report: ReportInput, test: AbTest) -> Iterator[Finding]:
         reach, _ = report.sought.ends(Tried.PARENT_HAD, Tried.COMMIT_HAS)
         well, _ = report.sought.ends(*levels_of(report, known.judgement))
         yield Finding.of(reach, level=well)
+
+
+def _unmeasured(test: AbTest, change: Finding) -> Finding:
+    """Why there is no figure of what was tested: it does not build, or does not boot; else that
+    there is none.
+    """
+    stopped = {
+        str(reason.data["revision"]): reason
+        for reason in test.result.reasons
+        if reason.kind in (Ends.NOT_BUILT, Ends.NO_EVIDENCE)
+    }
+    reason, metric = stopped.get(test.new), figure_name(test.limit.key)
+    if reason is not None and reason.kind == Ends.NOT_BUILT:
+        return Finding.of(Tried.NOT_BUILT, what=test.what, metric=metric)
+    if reason is not None and _at_boot(reason.data["why"]):
+        return Finding.of(Tried.NO_BOOT, what=test.what, metric=metric)
+    return Finding.of(Tried.UNMEASURED, what=test.what, change=change)
+
+
+def _at_boot(why: object) -> bool:
+    """Whether a kernel did not get as far as the suites."""
+    if not isinstance(why, Finding):
+        return False
+    return why.kind == Boots.KERNEL_MESSAGES or why.data.get("part") == Part.BOOT
 
 
 def _worse(test: AbTest) -> bool:
@@ -184,14 +209,28 @@ def _rows_of(result: Result, kernel: KernelRole) -> list[TableRow]:
     return sorted(rows, key=lambda row: row.metric not in judged)
 
 
+def _ranks(report: ReportInput, test: AbTest) -> Mapping[MetricKey, int]:
+    """What comes first in a table: the figure that was asked about, what got worse, what better."""
+    result = test.result
+    worse = [each for each in result.judgements if each.level is Level.REGRESSED]
+    better = improved(result.judgements, report.thresholds)
+    order = (test.limit.key, *(each.key for each in worse), *(each.key for each in better))
+    return {key: rank for rank, key in enumerate(dict.fromkeys(order))}
+
+
 def compared(
-    report: ReportInput, before: Sequence[TableRow], after: Sequence[TableRow]
+    report: ReportInput,
+    before: Sequence[TableRow],
+    after: Sequence[TableRow],
+    ranks: Mapping[MetricKey, int],
 ) -> tuple[str, ...]:
-    """Figure by figure, under a heading for each suite and workload, in the order of `before`; of
-    more than MOST_FIGURES the first are shown, and how many are not. () where there is none.
+    """Figure by figure, under a heading for each suite and workload: by their `ranks`, then in the
+    order of `before`; of more than MOST_FIGURES the first are shown, and how many are not. () where
+    there is none.
     """
     after_rows = {row.metric: row for row in after}
     pairs = [(row, after_rows[row.metric]) for row in before if row.metric in after_rows]
+    pairs.sort(key=lambda pair: ranks.get(pair[0].metric, len(ranks)))
     if not pairs:
         return ()
     above = headings([old.metric for old, _ in pairs], before)

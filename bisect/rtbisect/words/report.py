@@ -373,6 +373,8 @@ SENTENCES: Mapping[str, Words] = {
         "may or may not fix this", "may or may not have this", ", which may be luck"
     ),
     Tried.UNMEASURED: "{what} was not tested: {change}.",
+    Tried.NOT_BUILT: "{what} does not build, so {metric} was not measured.",
+    Tried.NO_BOOT: "{what} does not boot, so {metric} was not measured.",
     Tried.PARENT_HAD: "Before the reported commit it was {level}.",
     Tried.COMMIT_HAS: "With the reported commit it is {level}.",
     Tried.SETUP: _setup,

@@ -222,6 +222,9 @@ class Tried(Kind):
     WORSENS = "tried.worsens", "what change middle boots"
     OPEN = "tried.open", "what change middle boots"
     UNMEASURED = "tried.unmeasured", "what change"
+    #: And it is known why: `metric` is as in `Opens`.
+    NOT_BUILT = "tried.not-built", "what metric"
+    NO_BOOT = "tried.no-boot", "what metric"
     #: What the report has of a kernel without its fault: the parent of the commit, or, of a
     #: repair, the commit. One of `Levels`.
     PARENT_HAD = "tried.parent-had", "level"
