@@ -18,7 +18,7 @@ from rtbisect.model.mail import INTERNAL
 from rtbisect.model.result import ENDS
 from rtbisect.report.averages import has_share
 from rtbisect.report.headline_figure import headline
-from rtbisect.report.kernel_table import cell, headings, unit_of_rows
+from rtbisect.report.kernel_table import cell, headings, notes, unit_of_rows
 from rtbisect.report.letter import costs
 from rtbisect.report.mail_values import banner
 from rtbisect.report.opening import apart, changed_by, figure_name, levels_of, where
@@ -233,7 +233,7 @@ def compared(
     pairs.sort(key=lambda pair: ranks.get(pair[0].metric, len(ranks)))
     if not pairs:
         return ()
-    above = headings([old.metric for old, _ in pairs], before)
+    below = headings([old.metric for old, _ in pairs[:MOST_FIGURES]], before)
     groups: dict[str, list[tuple[str, str, str]]] = {}
     for old, new in pairs[:MOST_FIGURES]:
         key = old.metric
@@ -241,8 +241,8 @@ def compared(
         figure = Finding.of(Columns.IN_SUITE, suite=key.suite, name=key.name, unit=unit)
         cells = (said(report, figure, 48), cell(old, factor), cell(new, factor))
         # Suite and workload stand above, so that names have room beside wide figures.
-        groups.setdefault(above[key.suite, key.window], []).append(cells)
+        groups.setdefault(below.above[key.suite, key.window], []).append(cells)
     columns = (Column("figure"), Column("before", right=True), Column("after", right=True))
-    lines = grouped(columns, groups)
     left = len(pairs) - MOST_FIGURES
-    return (*lines, f"  and {many(left, 'figure')} more") if left > 0 else lines
+    rest = (f"  and {many(left, 'figure')} more",) if left > 0 else ()
+    return (*grouped(columns, groups), *rest, *notes(report, below))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.model.finding import Finding
@@ -21,12 +22,14 @@ from rtbisect.report.averages import (
 from rtbisect.report.commit_view import revision_name
 from rtbisect.report.headline_figure import headline
 from rtbisect.report.opening import scaled
-from rtbisect.report.text import TABLE, Column, cut, foreign, short, table
+from rtbisect.report.text import TABLE, Column, cut, foreign, short, table, wrap
 from rtbisect.report.wording import said
+from rtbisect.suites.base import every
+from rtbisect.words import workloads
 from rtbisect.words.numbers import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rtbisect.model.campaign import MetricKey
     from rtbisect.model.report import ReportInput
@@ -127,24 +130,55 @@ def _lines(
 
 def beside(row: TableRow) -> str:
     """The level of the workload; where that is not known the window."""
-    if not row.workload:
-        return foreign(f"window {row.window}", 28)
-    return foreign("no workload" if row.workload == "none" else f"with {row.workload}", 28)
+    return _beside(row.workload, row.window)
 
 
-def headings(keys: Iterable[MetricKey], rows: Iterable[TableRow]) -> dict[tuple[str, str], str]:
-    """What figures stand below, by suite and window: the suite and what runs beside it, by the
-    `rows`; of windows that are alike in that their names, too.
-    """
-    levels = {(row.metric.suite, row.window): beside(row) for row in rows}
-    plain = {}
-    for key in keys:
-        place = key.suite, key.window
-        plain[place] = f"{key.suite}, {levels.get(place) or foreign(f'window {key.window}', 28)}"
+def _beside(level: str, window: str) -> str:
+    known = level or level_in(window)
+    return foreign(workloads.beside(known) if known else f"in its window {window}", 28)
+
+
+def level_in(window: str) -> str:
+    """What runs in a window of ours; "" of any other."""
+    own = (each for suite in every() for each in suite.windows if each.name == window)
+    return next((each.level for each in own), "") or workloads.level_of(window)
+
+
+@dataclass(frozen=True, slots=True)
+class Headings:
+    """What figures stand below in a table."""
+
+    #: By suite and window: the suite and what runs beside it; of windows that are alike in that
+    #: their names, too.
+    above: Mapping[tuple[str, str], str]
+    #: What the workloads do whose names stand there, each `Columns.WORKLOAD`.
+    workloads: tuple[Finding, ...]
+
+
+def headings(keys: Iterable[MetricKey], rows: Iterable[TableRow]) -> Headings:
+    """The headings of figures; what runs beside them is known by the `rows`, or by their window."""
+    levels = {(row.metric.suite, row.window): row.workload for row in rows}
+    places = dict.fromkeys((key.suite, key.window) for key in keys)
+    known = {place: levels.get(place) or level_in(place[1]) for place in places}
+    plain = {place: f"{place[0]}, {_beside(level, place[1])}" for place, level in known.items()}
     alike = Counter(plain.values())
-    return {
-        place: f"{text} ({place[1]})" if alike[text] > 1 else text for place, text in plain.items()
-    }
+    return Headings(
+        above={
+            place: f"{text} ({place[1]})" if alike[text] > 1 else text
+            for place, text in plain.items()
+        },
+        workloads=tuple(
+            Finding.of(Columns.WORKLOAD, workload=level)
+            for level in dict.fromkeys(known.values())
+            if workloads.does(level)
+        ),
+    )
+
+
+def notes(report: ReportInput, found: Headings) -> tuple[str, ...]:
+    """Lines below a table that say what the workloads do."""
+    told = (wrap(said(report, each), TABLE, "  ", "      ") for each in found.workloads)
+    return tuple(line for note in told for line in note.splitlines())
 
 
 def unit_of_rows(rows: Sequence[TableRow]) -> tuple[str, float]:

@@ -26,6 +26,7 @@ from rtbisect.report.averages import (
     of_boots,
     repaired_by,
     threshold_of,
+    unit_of,
 )
 from rtbisect.report.commit_view import revision_name
 from rtbisect.report.headline_figure import floor_that_shows, headline, test_name
@@ -180,8 +181,8 @@ def differs_on_and_off(report: ReportInput) -> bool:
         return False
     judged = limit.toward(report.sought)
     differs = {
-        loaded
-        for loaded, parent, commit in _pairs(report, limit.key)
+        level != "none"
+        for level, parent, commit in _pairs(report, limit.key)
         if _surely_worse(judged, parent, commit)
     }
     return differs == {True, False}
@@ -195,16 +196,16 @@ def _surely_worse(limit: Threshold, base: Sample, new: Sample) -> bool:
         return False
 
 
-def _pairs(report: ReportInput, key: MetricKey) -> Iterator[tuple[bool, Sample, Sample]]:
-    """Boots of parent and commit in each window of a figure, and whether a workload ran there."""
-    rows: dict[tuple[bool, str], dict[str, Sample]] = {}
+def _pairs(report: ReportInput, key: MetricKey) -> Iterator[tuple[str, Sample, Sample]]:
+    """What runs in each window of a figure, and boots of parent and commit there."""
+    rows: dict[tuple[str, str], dict[str, Sample]] = {}
     for row in report.result.table:
         same = (row.metric.suite, row.metric.name) == (key.suite, key.name)
         if same and row.sample.values:
-            rows.setdefault((row.workload != "none", row.window), {})[row.kernel] = row.sample
-    for (loaded, _window), sides in rows.items():
+            rows.setdefault((row.workload, row.window), {})[row.kernel] = row.sample
+    for (level, _window), sides in rows.items():
         if KernelRole.PARENT in sides and KernelRole.CULPRIT in sides:
-            yield loaded, sides[KernelRole.PARENT], sides[KernelRole.CULPRIT]
+            yield level, sides[KernelRole.PARENT], sides[KernelRole.CULPRIT]
 
 
 def is_kernels(report: ReportInput) -> bool:
@@ -224,10 +225,10 @@ def concerns(report: ReportInput) -> Iterator[Finding]:
         yield Finding.of(Concerns.ONLY_BESIDE, workload=named)
     elif report.result.cause is Cause.KERNEL and about and named and not on_and_off(report):
         yield Finding.of(Concerns.ABOUT, workload=named)
-    elif is_kernels(report):
-        yield Finding.of(Concerns.KERNEL, workload=named)
     elif report.result.cause is Cause.KERNEL and differs_on_and_off(report):
-        yield Finding.of(Concerns.WITH_AND_WITHOUT, workload=named)
+        yield from _elsewhere(report)
+        if is_kernels(report):
+            yield Finding.of(Concerns.KERNEL)
     elif report.result.cause is Cause.KERNEL and not workload:
         yield Finding.of(Concerns.NO_WORKLOAD)
     if report.synthetic_workload and named:
@@ -237,6 +238,20 @@ def concerns(report: ReportInput) -> Iterator[Finding]:
         yield from () if asks_to_pick(report) else series(report)
     else:
         yield from brings_back(report)
+
+
+def _elsewhere(report: ReportInput) -> Iterator[Finding]:
+    """What parent and commit have of the figure of the first sentence at another level."""
+    found = headline(report)
+    if found is None:
+        return
+    key, limit = found[0].key, threshold_of(report, found[0].key)
+    for level, parent, commit in _pairs(report, key):
+        if level != (beside(report) or "none"):
+            base, new = levels(key, limit, unit_of(report, key), (parent, commit))
+            workload = "" if level == "none" else level
+            yield Finding.of(Concerns.WITH_AND_WITHOUT, workload=workload, base=base, new=new)
+            return
 
 
 def _program(workload: str) -> Finding:

@@ -9,7 +9,7 @@ from rtbisect.model.campaign import Judgement, Level
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.report import Columns
 from rtbisect.report.headline_figure import medians
-from rtbisect.report.kernel_table import headings
+from rtbisect.report.kernel_table import headings, notes
 from rtbisect.report.origins import sources
 from rtbisect.report.text import (
     Column,
@@ -76,16 +76,16 @@ def ends_table(report: ReportInput, most: int = MAX_ENDS) -> tuple[str, ...]:
         Column("n", right=True),
     )
     shown = judgements[:most]
-    above = headings([each.key for each in shown], report.result.table)
+    below = headings([each.key for each in shown], report.result.table)
     groups: dict[str, list[tuple[str, ...]]] = {}
     for each in shown:
         key = each.key
         figure = Finding.of(Columns.IN_SUITE, suite=key.suite, name=key.name, unit="")
         row = (said(report, figure), each.level, medians(report, each), *_p_and_boots(each))
-        groups.setdefault(above[key.suite, key.window], []).append(row)
-    lines = grouped(columns, groups)
+        groups.setdefault(below.above[key.suite, key.window], []).append(row)
     left = len(judgements) - most
-    return (*lines, f"  {many(left, 'more figure')} in result.json") if left > 0 else lines
+    rest = (f"  {many(left, 'more figure')} in result.json",) if left > 0 else ()
+    return (*grouped(columns, groups), *rest, *notes(report, below))
 
 
 def _p_and_boots(judgement: Judgement) -> tuple[str, str]:

@@ -124,7 +124,7 @@ def _over(data: Mapping[str, Any]) -> str:
 def _opens_culprit(data: Mapping[str, Any]) -> str:
     change = _over(data)
     if data["beside"]:
-        change = f"While {{beside}} runs, {_within(data)}"
+        change = f"While {{beside:doing}}, {_within(data)}"
     return f'{change} since commit {{commit:.12}} ("{{subject}}"), {{where}}.'
 
 
@@ -258,6 +258,7 @@ SENTENCES: Mapping[str, Words] = {
     Levels.UNMEASURED: "not measured",
     Columns.FIGURE: _column("{suite}.{name}"),
     Columns.IN_SUITE: _column("{name}"),
+    Columns.WORKLOAD: "{workload}: {workload:does}",
     Columns.NO_FIGURE: "There is no table: no figure of these kernels was measured.",
     Columns.CELLS: "median [min..max]",
     Tasks.NAMED: "{name}",
@@ -322,10 +323,13 @@ SENTENCES: Mapping[str, Words] = {
     Shows.LOOP: "{why}",
     Shows.WITHOUT_RT: "{why}",
     Concerns.KERNEL: (
-        "The kernel itself makes the difference: it is there with {workload} and without, a revert"
-        " takes it back, and another code layout does not."
+        "The kernel itself makes the difference: a revert takes it back, and another code layout"
+        " does not."
     ),
-    Concerns.WITH_AND_WITHOUT: "It is there with {workload} and without.",
+    Concerns.WITH_AND_WITHOUT: lambda data: (
+        f"{'While {workload:doing}' if data['workload'] else 'With no workload'} it is there, too:"
+        " {new} instead of {base}."
+    ),
     Concerns.NO_WORKLOAD: "It was measured with no workload beside it.",
     Concerns.ONLY_BESIDE: (
         "Without {workload} the boots show no regression, so this is not reported as one of the"

@@ -13,8 +13,8 @@ it is an end (`bad end 54ff4034f9c6`), in a proof (`{revision:proven revert}`) p
 have theirs, too, and any other kernel that one, `{voice.run}` is a word of the voice, and
 `{builds:built}` is `12 builds, ` where that tells builds. Of several, `{names:first 4}` are the
 first four, `{names:; }` stand with `; ` between them, and `{names:sentence}` so with a full stop;
-`{line:quoted}` stands in quotes. Texts may be foreign: what of them is not printable is told as
-`?`.
+`{line:quoted}` stands in quotes, and `{workload:doing}` is what a workload does. Texts may be
+foreign: what of them is not printable is told as `?`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from rtbisect.words import sentences
 from rtbisect.words.metrics import name_of
 from rtbisect.words.numbers import duration, figure, measured, probability, unit
 from rtbisect.words.voice import PLAIN, Voice
+from rtbisect.words.workloads import does, doing
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,8 @@ _FORMS: Mapping[str, Callable[[Any, str, Voice], str]] = {
     "probability": _alone(probability),
     "metric": _alone(name_of),
     "quoted": _alone(repr),
+    "does": _alone(does),
+    "doing": _alone(doing),
     "kernel": lambda sha, other, voice: voice.kernel(sha, other),
     "proven": lambda sha, other, voice: voice.kernel(sha, other, proven=True),
     "built": lambda builds, _rest, voice: f"{builds:.0f} builds, " if voice.builds else "",

@@ -219,7 +219,7 @@ def test_a_mail_that_claims_too_much_is_refused(world, monkeypatch):
     world("report", "propose", name, "--by", WHO)
 
     def boastful(report, bot, public=None):
-        kernel = Finding.of(Concerns.KERNEL, workload="clock-reader")
+        kernel = Finding.of(Concerns.KERNEL)
         return replace(letter(report, bot, public), concerns=(kernel,))
 
     monkeypatch.setattr("rtbisect.mail.approve.letter", boastful)

@@ -17,7 +17,7 @@ from rtbisect.model.result import CheckStatus
 from rtbisect.report.letter import letter
 from rtbisect.report.own import overclaims
 
-KERNEL = Finding.of(Concerns.KERNEL, workload="clock-reader")
+KERNEL = Finding.of(Concerns.KERNEL)
 TAGS = Finding.of(Footers.TAGS, reported_by="", closes="", fixes="")
 LEVEL = Finding.of(Levels.FIGURE, value=1.0, unit="ms")
 REVERTED = Finding.of(Joined.SENTENCE, findings=(Finding.of(Sure.REVERT_HELPS, level=LEVEL),))

@@ -7,11 +7,11 @@ import pytest
 
 from helpers.findings import Like, first
 from helpers.report_cases import backport, hang, rcu
-from helpers.report_parts import BOT, LONG, RCU, RCU_LIMIT, SHORT, judged
+from helpers.report_parts import BOT, LONG, LONG_ON, RCU, RCU_LIMIT, SHORT, SHORT_ON, judged
 from rtbisect.judge.gates.aa import same_kernel
 from rtbisect.model.campaign import Sample
 from rtbisect.model.kinds.judge import Gates, Told
-from rtbisect.model.kinds.report import Levels, Sure
+from rtbisect.model.kinds.report import Concerns, Levels, Sure
 from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.report.letter import letter
 
@@ -33,6 +33,22 @@ def test_a_revert_that_settles_nothing_is_told_with_its_boots():
     assert told["level"] == Like(Levels.BOOTS, seen=7, boots=12)
     bare = with_revert(backport(), CheckStatus.UNDECIDED)
     assert first(letter(bare, BOT).opening, Sure.REVERT_OPEN)["level"] is None
+
+
+def test_numbers_beside_the_other_workload_are_told():
+    told = first(letter(rcu(), BOT).concerns, Concerns.WITH_AND_WITHOUT)
+    assert told["workload"] == "clock-reader"
+    values = [told[side].data["value"] for side in ("base", "new")]
+    assert values == pytest.approx([6.135, 9.115])
+    # Of what was searched beside it, what is there without.
+    loaded = next(row.metric for row in rcu().result.table if row.workload != "none")
+    limit = replace(RCU_LIMIT, key=loaded)
+    check = replace(rcu().result.verifications[0], judgement=judged(limit, SHORT_ON, LONG_ON))
+    report = with_result(rcu(), metric=loaded, verifications=(check,))
+    told = first(
+        letter(replace(report, thresholds=(limit,)), BOT).concerns, Concerns.WITH_AND_WITHOUT
+    )
+    assert (told["workload"], told["base"].data["value"]) == ("", pytest.approx(6.0015))
 
 
 def test_how_often_luck_tells_shares_apart_can_be_reckoned_from_them():

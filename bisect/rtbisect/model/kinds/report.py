@@ -47,6 +47,8 @@ class Columns(Kind):
     FIGURE = "column.figure", "suite name unit"
     #: The same below the name of its suite.
     IN_SUITE = "column.in-suite", "suite name unit"
+    #: Below a table: what a workload does whose name stands in it.
+    WORKLOAD = "column.workload", "workload"
     #: In the place of a table.
     NO_FIGURE = "column.no-figure"
     #: What stands in the cells of figures.
@@ -150,8 +152,10 @@ class Concerns(Kind):
     """Whom it concerns: what of the workload, and what a revert costs."""
 
     #: Only with and without the workload, with revert and layout tested, it is the kernel's own.
-    KERNEL = "concerns.kernel", "workload"
-    WITH_AND_WITHOUT = "concerns.with-and-without", "workload"
+    KERNEL = "concerns.kernel"
+    #: What parent and commit have beside another workload than that of the first sentence, "" for
+    #: none: both are `Levels`.
+    WITH_AND_WITHOUT = "concerns.with-and-without", "workload base new"
     NO_WORKLOAD = "concerns.no-workload"
     ONLY_BESIDE = "concerns.only-beside", "workload"
     ABOUT = "concerns.about", "workload"

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What runs beside a measurement in plain words; what a site runs is called by its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.model.lab import site_program
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_EVENTS = "one thread waits with epoll for perf events"
+
+#: What a workload of ours does, by its name and mode.
+_DOES: Mapping[str, str] = {
+    "perf-epoll-reader": f"{_EVENTS} of the measured CPUs",
+    "perf-epoll-reader:clock": f"{_EVENTS} of timers on the measured CPUs",
+    "perf-epoll-reader:pf": f"{_EVENTS} of page faults on the measured CPUs",
+    "the tool perf-epoll-reader": f"{_EVENTS} of timers on all isolated CPUs",
+    "page faults alone": "programs make page faults on the measured CPUs",
+    "epoll-cfs-bandwidth": (
+        "a thread that uses up its CFS bandwidth wakes another, which waits with epoll"
+    ),
+    "epoll-producers": "threads write eventfds that one other thread waits for with epoll",
+}
+#: Behind the name: other levels of it.
+_LEVELS: Mapping[str, str] = {
+    "/4": ", a quarter as often",
+    "+bpf": ", told by a BPF program",
+}
+_NONE = "no workload"
+
+#: What runs in windows of ours: a figure that was only judged has the name of its window alone.
+_WINDOWS: Mapping[str, str] = {
+    "osnoise-off": "none",
+    "clock-on": "perf-epoll-reader:clock",
+    "clock-quarter": "perf-epoll-reader:clock/4",
+    "clock-bpf": "perf-epoll-reader:clock+bpf",
+    "pf-off": "page faults alone",
+    "pf-on": "perf-epoll-reader:pf",
+    "pf-quarter": "perf-epoll-reader:pf/4",
+    "pf-bpf": "perf-epoll-reader:pf+bpf",
+    "rcu-off": "none",
+    "rcu-on": "perf-epoll-reader:clock",
+}
+
+
+def level_of(window: str) -> str:
+    """What runs beside the measurement in a window of ours; "" where that is not known."""
+    return _WINDOWS.get(window, "")
+
+
+def does(level: str) -> str:
+    """What runs at a level, as it goes on behind "while"; "" of what only a site knows."""
+    for behind, how in _LEVELS.items():
+        if level.endswith(behind) and level.removesuffix(behind) in _DOES:
+            return f"{_DOES[level.removesuffix(behind)]}{how}"
+    return _DOES.get(level, "")
+
+
+def doing(level: str) -> str:
+    """The same with its name, which then stands for it."""
+    if told := does(level):
+        return f"{told} ({level})"
+    return f"{_named(level)} runs"
+
+
+def beside(level: str) -> str:
+    """What runs beside a figure, over a column and in a heading."""
+    return _NONE if level == "none" else f"with {_named(level)}"
+
+
+def _named(level: str) -> str:
+    return site_program(level) or level
