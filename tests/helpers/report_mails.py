@@ -63,7 +63,7 @@ LAB = Digest(
         )),
         _of("check-9", _answered(outcome="no_regression", better=(_BETTER,))),
     ),
-    paused=(_of("bisect-8", said("lab ours: no device fits, because board-2 is in quarantine")),),
+    paused=(_of("bisect-8", said("lab berlin: no device fits, because board-2 is in quarantine")),),
     waiting=(
         Finding.of(
             Digested.MAIL, state="in doubt", campaign="bisect-3", mail="report",

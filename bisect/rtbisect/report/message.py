@@ -14,6 +14,9 @@ from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.model.campaign import Sought
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.report import Symptoms
 from rtbisect.model.mail import INTERNAL
 from rtbisect.report.commit_view import revision_name
 from rtbisect.report.opening import figure_name, symptom
@@ -124,11 +127,17 @@ def subject(report: ReportInput, *, marked: bool = True) -> str:
     """
     result = report.result
     if report.culprit is None or result.outcome != "culprit":
-        answer = "improvement" if better(report) else str(result.outcome)
-        ends = [revision_name(report, end) for end in (report.older, report.newer)]
-        answered = f"{answer} in {ends[0]}..{ends[1]}"
-        metric = said(report, figure_name(result.metric)) if result.metric else report.tree
-        return header_text(f"{INTERNAL} {answered}: {metric}")
+        answered = Finding.of(
+            Symptoms.ANSWER,
+            outcome=result.outcome,
+            better=bool(better(report)),
+            repair=report.sought is Sought.REPAIR,
+            commits=len(result.candidates) or len(report.graph),
+            older=revision_name(report, report.older),
+            newer=revision_name(report, report.newer),
+            metric=figure_name(result.metric) if result.metric else report.tree,
+        )
+        return header_text(f"{INTERNAL} {said(report, answered)}")
     seen = seen_as(report)
     words, mark = words_of(report), f"{INTERNAL} "
     if mailable(report):

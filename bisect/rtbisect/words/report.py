@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rtbisect.model.campaign import Outcome
 from rtbisect.model.kinds.mail import Newer
 from rtbisect.model.kinds.report import (
     Changes,
@@ -100,6 +101,26 @@ def _ended(data: Mapping[str, Any]) -> str:
     ended = phrases.ended if phrases and not data["new"] else symptom
     before = "{base}" if data["base_boots"] == data["new_boots"] else "{base} of {base_boots}"
     return f"{ended} ({before} -> {{new}} of {{new_boots}} boots)"
+
+
+_ANSWERS = {
+    Outcome.CULPRIT: "a commit",
+    Outcome.CULPRIT_SET: "{commits:many commit} that nothing tells apart",
+    Outcome.MULTIPLE_CULPRITS: "more than one commit",
+    Outcome.MERGE_CULPRIT: "a merge",
+    Outcome.NOT_REPRODUCED: "not seen again",
+    Outcome.INCONCLUSIVE: "no commit named",
+    Outcome.NOOP: "no commit named",
+    Outcome.LAYOUT_SENSITIVE: "no commit but the layout of the code",
+}
+
+
+def _answer(data: Mapping[str, Any]) -> str:
+    if data["outcome"] != Outcome.NO_REGRESSION:
+        return _ANSWERS.get(data["outcome"], "{outcome}")
+    if data["better"]:
+        return "something better"
+    return "nothing better" if data["repair"] else "nothing worse"
 
 
 def _column(fallback: str) -> Words:
@@ -252,6 +273,7 @@ SENTENCES: Mapping[str, Words] = {
     Symptoms.PART: lambda data: f"{_name(data)} {{part}} {_ARROW}",
     Symptoms.BOOTS: _symptom_of_boots,
     Symptoms.ENDED: _ended,
+    Symptoms.ANSWER: lambda data: f"{_answer(data)} in {{older}}..{{newer}}: {{metric}}",
     Symptoms.UNMEASURED: lambda data: f"{_name(data)} not measured",
     Levels.FIGURE: "{value:figure}{unit:unit}",
     Levels.BOOTS: "{seen} of {boots} boots",

@@ -50,7 +50,16 @@ def test_subject_marks_a_regression_only_of_the_kernel_itself(mailer):
     assert subject(on_board(epoll())).startswith("eventpoll: Replace rwlock with spinlock: ")
     assert subject(epoll()).startswith("[internal] eventpoll")
     assert "[REGRESSION]" not in subject(replace(rcu(), synthetic_workload=True))
-    assert subject(culprit_set()).startswith("[internal] culprit_set in ")
+    assert subject(culprit_set()).startswith("[internal] ")
+
+
+@pytest.mark.words
+@pytest.mark.parametrize("outcome", [each for each in Outcome if each is not Outcome.CULPRIT])
+def test_a_subject_has_no_word_of_the_program_for_its_answer(mailer, outcome):
+    report = culprit_set()
+    report = replace(report, result=replace(report.result, outcome=outcome))
+    subject = parsed(mailer.draft(report, "").eml)["Subject"]
+    assert str(outcome) not in subject
 
 
 def test_mailable_reports_offer_tags_but_sign_nothing(mailer):

@@ -29,7 +29,7 @@ def test_the_ends_of_a_range_have_their_tags():
 
 def test_a_subject_has_them_too():
     report = replace(inconclusive(), names=((inconclusive().newer, "v6.12.10"),))
-    assert f"{report.older[:12]}..v6.12.10" in subject(report)
+    assert all(name in subject(report) for name in (report.older[:12], "v6.12.10"))
 
 
 @pytest.mark.parametrize(

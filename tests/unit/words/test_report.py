@@ -29,6 +29,7 @@ VALUES = {
     "p": 0.001, "difference": 3.0, "value": 6.0, "level": LEVEL, "without": LEVEL,
     "with_it": LEVEL, "figures": 2, "parts": (LEVEL,), "hosts": (LEVEL,), "within": True,
     "builds": 2, "skipped": 0, "wall_s": 60.0, "unit": "ms", "part": None, "lacking": (LEVEL,),
+    "better": False, "repair": False,
     "names": ("linux-6.12.y",), "files": ("a.c",), "cost": LEVEL,
     "series": ("linux-6.6.y", "linux-6.1.y"), "applies": True,
     "what": Finding.of(Newer.PATCH, title="x: mend it"),

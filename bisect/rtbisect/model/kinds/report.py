@@ -31,6 +31,8 @@ class Symptoms(Kind):
     #: What a repair ends.
     ENDED = "symptom.ended", "suite name base base_boots new new_boots"
     UNMEASURED = "symptom.unmeasured", "suite name"
+    #: An answer that names no commit, by its `outcome`; `commits` are those that it may be.
+    ANSWER = "symptom.answer", "outcome better repair commits older newer metric"
 
 
 class Levels(Kind):
