@@ -41,8 +41,9 @@ class FigureSource:
 
 #: The workload of a window that runs beside what the site names; a plan adds name and digest of it.
 OF_SITE = "site"
-#: Before a line of the console in which a device script tells a stack from /proc.
-STACK_MARK = "rtbisect-stack: "
+#: Before a line of the console in which a device script tells a stack from /proc, and before that
+#: which says what it waited for.
+STACK_MARK, SYMPTOM_MARK = "rtbisect-stack: ", "rtbisect-symptom: "
 
 
 def site_program(workload: str) -> str:

@@ -44,6 +44,7 @@ MOST_LINES = 60
 #: What is taken back, step by step.
 _LESS: tuple[dict[str, Any], ...] = (
     {"origins": 2, "candidates": 5},
+    {"emulator": False},
     {"console": 6, "ends": 8},
     {"proof": 2, "reasons": 2},
     {"console": 4, "origins": 1, "candidates": 3},

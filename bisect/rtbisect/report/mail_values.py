@@ -11,17 +11,17 @@ from rtbisect.model.campaign import Outcome, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Joined
 from rtbisect.model.kinds.report import Columns, Untested
-from rtbisect.model.lab import STACK_MARK
 from rtbisect.report.commit_view import commit_view
+from rtbisect.report.console import console_of
 from rtbisect.report.kernel_table import kernel_table
 from rtbisect.report.letter import Bot, Letter, Public, costs, names_culprit
 from rtbisect.report.opening import change
 from rtbisect.report.own import held_back
-from rtbisect.report.policy import better, stands_still
+from rtbisect.report.policy import better
 from rtbisect.report.posterior import rows
 from rtbisect.report.reproduce import Published, lines_of, own_boots, recipe
 from rtbisect.report.tables import ends_table, origin_table
-from rtbisect.report.text import LONGEST_LINK, TABLE, foreign, wrap
+from rtbisect.report.text import LONGEST_LINK
 from rtbisect.report.wording import said
 from rtbisect.words.speak import speak
 
@@ -39,15 +39,16 @@ _MOST_OBJECTIONS = 4
 class Detail:
     """How much a body tells; taken back until it fits on a screen. All of it is on the page."""
 
-    #: Lines of the console of what stands still.
+    #: Lines of the console of what stands still, but for its first stack.
     console: int = 8
     #: Sources of the change, commits of the posterior, reasons of an answer, rows of the ends.
     origins: int = 3
     candidates: int = 8
     reasons: int = 4
     ends: int = 12
-    #: How the operator boots both kernels of a draft.
+    #: How the operator boots both kernels of a draft; in QEMU, who may do so on a machine.
     alone: bool = True
+    emulator: bool = True
     #: Sentences on why it is this commit.
     proof: int = 4
     #: Characters of a paragraph, and of a line on the machine.
@@ -59,7 +60,8 @@ def mail_values(
     report: ReportInput, bot: Bot, letter: Letter, detail: Detail, public: Public | None
 ) -> dict[str, Any]:
     """All names of the templates; every string is one line of ASCII or ready lines."""
-    console, ends = _console(report, detail.console), ends_table(report, detail.ends)
+    console, stacks = console_of(report, detail.console)
+    ends = ends_table(report, detail.ends)
     # Judged figures of the ends have a table of their own.
     searched = any(row.metric == report.result.metric for row in report.result.table)
     kernels = kernel_table(report) if searched or not ends else ()
@@ -87,7 +89,7 @@ def mail_values(
         "culprit": commit_view(report.culprit) if report.culprit else None,
         "repair": report.sought is Sought.REPAIR,
         "console": console,
-        "stacks": any(STACK_MARK in line for line in console),
+        "stacks": stacks,
         "kernels": kernels,
         "no_figure": "" if kernels or ends else said(report, Finding.of(Columns.NO_FIGURE)),
         "proof": sentence(letter.proof[: detail.proof]),
@@ -118,7 +120,7 @@ def _recipe(report: ReportInput, detail: Detail, public: Public | None) -> tuple
     published = Published(public.program, public.evidence) if public else Published()
     # Data of a draft are in the operator's own store.
     alone = own_boots(report) if public is None and detail.alone else ()
-    return lines_of((*recipe(report, published), *alone))
+    return lines_of((*recipe(report, published, emulator=detail.emulator), *alone))
 
 
 def banner(report: ReportInput) -> str:
@@ -130,21 +132,6 @@ def banner(report: ReportInput) -> str:
 def cost(summary: Summary) -> str:
     """Builds, boots, skipped and time in words."""
     return str(speak(costs(summary)))
-
-
-def _console(report: ReportInput, most: int) -> tuple[str, ...]:
-    """The words of the console of what stands still, long ones over several lines."""
-    if not stands_still(report):
-        return ()
-    # At the begin of a line "#" belongs to who commands bots.
-    texts = (foreign(line, 300).lstrip("# ") for line in report.excerpt)
-    lines: list[str] = []
-    for paragraph in (wrap(each, TABLE, "  ", "      ").splitlines() for each in texts if each):
-        # Half a stack says less than none, where there is another one.
-        if lines and len(lines) + len(paragraph) > most:
-            break
-        lines += paragraph
-    return tuple(lines[:most])
 
 
 def _objections(report: ReportInput, limit: int) -> tuple[str, ...]:

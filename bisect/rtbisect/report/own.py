@@ -93,6 +93,7 @@ _KNOWN = {
     Untested.REVERT: (Sure.REVERT_HELPS, Sure.REVERT_SHORT, Sure.REVERT_NOT, Sure.REVERT_OPEN),
     Untested.LAYOUT: (Shows.LAYOUT, Shows.LAYOUT_NOT, Concerns.KERNEL),
     Untested.WORKLOAD: (Concerns.KERNEL, Concerns.WITH_AND_WITHOUT, Concerns.ONLY_BESIDE),
+    Untested.REACH: (Shows.FUNCTIONS,),
     Untested.SAME_KERNEL: (Shows.SAME_KERNEL,),
     Untested.WHAT_IT_REPAIRS: (Concerns.REPAIRS, Concerns.REPAIRED),
 }

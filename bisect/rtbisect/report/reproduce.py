@@ -42,9 +42,10 @@ class Published:
     evidence: str = ""
 
 
-def recipe(report: ReportInput, published: Published) -> tuple[Step, ...]:
+def recipe(report: ReportInput, published: Published, *, emulator: bool = True) -> tuple[Step, ...]:
     """How somebody who has only this mail measures the same again. Nothing points to what is not
-    published; a step whose lines would not run as they are printed is left out.
+    published; a step whose lines would not run as they are printed is left out. Without `emulator`
+    who can measure on a machine is not told how to do it in QEMU.
     """
     program = _program(published.program)
     if report.culprit is None or not published.evidence:
@@ -54,7 +55,8 @@ def recipe(report: ReportInput, published: Published) -> tuple[Step, ...]:
         Finding.of(Recipe.DATA),
         (f"wget {archive}", f"tar xf {report.campaign}.tar.gz && cd {report.campaign}"),
     )
-    return (data, *program, *_kernels(report))
+    steps = _kernels(report)
+    return (data, *program, *(steps if emulator or len(steps) == 1 else steps[:-1]))
 
 
 def in_data(report: ReportInput) -> tuple[Step, ...]:

@@ -54,14 +54,25 @@ def found(report: ReportInput) -> Iterator[Finding]:
     # A path is of no use to others, and tells of a machine.
     tree = "" if report.repo.startswith(("/", "file:")) else cut(report.repo, 100)
     older, newer = (revision_name(report, end) for end in (report.older, report.newer))
-    kind = Found.RANGE if report.culprit else Found.SEARCHED
-    yield Finding.of(kind, older=older, newer=newer, commits=len(report.graph), tree=tree)
+    data: dict[str, Any] = {
+        "older": older, "newer": newer, "commits": len(report.graph), "tree": tree,
+    }  # fmt: skip
+    if report.culprit:
+        yield Finding.of(Found.RANGE, **data, release="" if tree else _unnamed_release(report))
+    else:
+        yield Finding.of(Found.SEARCHED, **data)
     if report.culprit and report.culprit.release:
         yield Finding.of(Found.RELEASED, release=cut(report.culprit.release, 40))
     newest = _newest(report)
     if newest is not None and report.culprit and report.sought is Sought.REGRESSION:
         sure = newest >= _SURE
         yield Finding.of(Found.STILL if sure else Found.PERHAPS_GONE, newest=newer)
+
+
+def _unnamed_release(report: ReportInput) -> str:
+    """What the kernels of a tree call themselves where no tag tells others which they are."""
+    named = {sha for sha, _ in report.names}
+    return "" if named & {report.older, report.newer} else cut(report.release, 40)
 
 
 def _newest(report: ReportInput) -> float | None:
@@ -304,6 +315,8 @@ def untested(report: ReportInput) -> Iterator[Finding]:
     if not about and not on_and_off(report):
         yield Finding.of(Untested.WORKLOAD)
     asked = {g.name for g in report.result.gates if g.status is not GateStatus.ABSENT}
+    if GateName.REACHABILITY not in asked:
+        yield Finding.of(Untested.REACH)
     if GateName.SAME_KERNEL not in asked:
         yield Finding.of(Untested.SAME_KERNEL)
     if report.synthetic_workload:

@@ -245,10 +245,11 @@ def _revert(data: Mapping[str, Any]) -> str:
 
 
 def _topology(data: Mapping[str, Any]) -> str:
-    isolated = "isolated" if data["isolates"] else "measured, not isolated"
+    # Of those that are isolated the boot line tells.
+    measured = "" if data["isolates"] else "; CPUs {cpus} measured, not isolated"
     return (
-        "{sockets} x {cores} x {threads} sockets, cores, threads; SMT {smt}; CPUs {cpus}"
-        f" {isolated}; {{memory_mib}} MiB"
+        "{sockets} x {cores} x {threads} sockets, cores, threads; SMT {smt}"
+        f"{measured}; {{memory_mib}} MiB"
     )
 
 
@@ -325,11 +326,15 @@ SENTENCES: Mapping[str, Words] = {
         else "whether a revert on the tip helps is open"
     ),
     Sure.CONFIDENCE: "confidence in this commit {confidence}",
-    Found.RANGE: lambda data: f"Found in {_range(data)}",
+    Found.RANGE: lambda data: (
+        "Found among {commits:many commit} of a local tree of Linux {release} ({older}..{newer})"
+        if data["release"]
+        else f"Found in {_range(data)}"
+    ),
     Found.SEARCHED: lambda data: f"Compared: the ends of {_range(data)}",
     Found.RELEASED: "first released in {release}",
-    Found.STILL: "the newest kernel that was booted, {newest}, still has it",
-    Found.PERHAPS_GONE: "whether the newest kernel that was booted, {newest}, has it is not sure",
+    Found.STILL: "{newest}, the newest that was booted, still has it",
+    Found.PERHAPS_GONE: "whether {newest}, the newest that was booted, has it is not sure",
     Shows.RATIO: _ratio,
     Shows.DIFFERENCE: (
         "the difference is {difference:+figure}{unit:unit} (95% interval {low:+figure} to"
@@ -377,6 +382,7 @@ SENTENCES: Mapping[str, Words] = {
     Untested.LIST: "Not tested: {parts:; }.",
     Untested.REVERT: _revert,
     Untested.LAYOUT: "another code layout",
+    Untested.REACH: "whether the changed code runs",
     Untested.SAME_KERNEL: "boots of one kernel against each other",
     Untested.MACHINES: "another type of machine",
     Untested.HARDWARE: "hardware (the machine is emulated)",

@@ -5,15 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.findings import Like, first
+from helpers.findings import Like, all_of, first
 from helpers.report_cases import backport, hang, rcu
+from helpers.report_epoll import epoll
 from helpers.report_parts import BOT, LONG, LONG_ON, RCU, RCU_LIMIT, SHORT, SHORT_ON, judged
 from rtbisect.judge.gates.aa import same_kernel
 from rtbisect.model.campaign import Sample
 from rtbisect.model.kinds.judge import Gates, Told
-from rtbisect.model.kinds.report import Concerns, Levels, Sure
-from rtbisect.model.result import CheckName, CheckStatus, Verification
+from rtbisect.model.kinds.report import Concerns, Found, Levels, Sure, Untested
+from rtbisect.model.result import CheckName, CheckStatus, GateName, GateStatus, Verification
 from rtbisect.report.letter import letter
+
+
+def kinds(report):
+    return {each.kind for each in all_of(letter(report, BOT).said)}
 
 
 def with_result(report, **other):
@@ -49,6 +54,25 @@ def test_numbers_beside_the_other_workload_are_told():
         letter(replace(report, thresholds=(limit,)), BOT).concerns, Concerns.WITH_AND_WITHOUT
     )
     assert (told["workload"], told["base"].data["value"]) == ("", pytest.approx(6.0015))
+
+
+def test_a_tree_that_nobody_else_has_is_told_by_what_its_kernels_call_themselves():
+    bare = replace(rcu(), repo="/srv/git/linux.git", names=())
+    told = first(letter(bare, BOT).found, Found.RANGE)
+    assert (told["release"], told["tree"]) == ("6.12.0-rt", "")
+    # A tag or an address says more.
+    for known in (replace(bare, names=rcu().names), replace(bare, repo=rcu().repo)):
+        assert first(letter(known, BOT).found, Found.RANGE)["release"] == ""
+
+
+def test_where_nobody_counted_functions_the_mail_says_that():
+    assert Untested.REACH not in kinds(epoll())
+    assert Untested.REACH in kinds(rcu())
+    absent = tuple(
+        replace(gate, status=GateStatus.ABSENT) if gate.name == GateName.REACHABILITY else gate
+        for gate in epoll().result.gates
+    )
+    assert Untested.REACH in kinds(with_result(epoll(), gates=absent))
 
 
 def test_how_often_luck_tells_shares_apart_can_be_reckoned_from_them():

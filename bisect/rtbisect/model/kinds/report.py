@@ -120,9 +120,11 @@ class Sure(Kind):
 
 
 class Found(Kind):
-    """Where the commit was found. `tree` is a URL, "" for a copy on the machine of the lab."""
+    """Where the commit was found. `tree` is a URL, "" for a copy on the machine of the lab;
+    `release` is what its kernels call themselves, "" where tags or a URL tell more.
+    """
 
-    RANGE = "found.range", "older newer commits tree"
+    RANGE = "found.range", "older newer commits tree release"
     #: Where nothing was found.
     SEARCHED = "found.searched", "older newer commits tree"
     RELEASED = "found.released", "release"
@@ -196,6 +198,8 @@ class Untested(Kind):
     LAYOUT = "untested.layout"
     MACHINES = "untested.machines"
     SAME_KERNEL = "untested.same-kernel"
+    #: Whether the functions that the commit changes run at all.
+    REACH = "untested.reach"
     HARDWARE = "untested.hardware"
     PRODUCTION = "untested.production"
     WORKLOAD = "untested.workload"
