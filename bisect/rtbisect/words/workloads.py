@@ -10,15 +10,14 @@ from rtbisect.model.lab import site_program
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_EVENTS = "one thread waits with epoll for perf events"
-
-#: What a workload of ours does, by its name and mode.
+#: What a workload of ours does, by its name and mode, and on what; short enough for a line below a
+#: table without that. Events are called as `perf list` calls them.
 _DOES: Mapping[str, str] = {
-    "perf-epoll-reader": f"{_EVENTS} of the measured CPUs",
-    "perf-epoll-reader:clock": f"{_EVENTS} of timers on the measured CPUs",
-    "perf-epoll-reader:pf": f"{_EVENTS} of page faults on the measured CPUs",
-    "the tool perf-epoll-reader": f"{_EVENTS} of timers on all isolated CPUs",
-    "page faults alone": "programs make page faults on the measured CPUs",
+    "perf-epoll-reader": "a thread waits in epoll for perf events",
+    "perf-epoll-reader:clock": "a thread waits in epoll for cpu-clock perf events",
+    "perf-epoll-reader:pf": "a thread waits in epoll for page-fault perf events",
+    "the tool perf-epoll-reader": "it takes, with epoll, cpu-clock perf events",
+    "page faults alone": "programs make page faults",
     "epoll-cfs-bandwidth": (
         "a thread that uses up its CFS bandwidth wakes another, which waits with epoll"
     ),
@@ -28,6 +27,12 @@ _DOES: Mapping[str, str] = {
 _LEVELS: Mapping[str, str] = {
     "/4": ", a quarter as often",
     "+bpf": ", told by a BPF program",
+}
+#: Where those are that it waits for.
+_ON: Mapping[str, str] = {
+    "perf-epoll-reader": " of the measured CPUs",
+    "the tool perf-epoll-reader": " of all isolated CPUs",
+    "page faults alone": " on the measured CPUs",
 }
 _NONE = "no workload"
 
@@ -53,17 +58,24 @@ def level_of(window: str) -> str:
 
 def does(level: str) -> str:
     """What runs at a level, as it goes on behind "while"; "" of what only a site knows."""
-    for behind, how in _LEVELS.items():
-        if level.endswith(behind) and level.removesuffix(behind) in _DOES:
-            return f"{_DOES[level.removesuffix(behind)]}{how}"
-    return _DOES.get(level, "")
+    return _told(level, {})
 
 
 def doing(level: str) -> str:
-    """The same with its name, which then stands for it."""
-    if told := does(level):
+    """The same with where, and with its name, which then stands for it."""
+    if told := _told(level, _ON):
         return f"{told} ({level})"
     return f"{_named(level)} runs"
+
+
+def _told(level: str, on: Mapping[str, str]) -> str:
+    name, how = level, ""
+    for behind, words in _LEVELS.items():
+        if level.endswith(behind):
+            name, how = level.removesuffix(behind), words
+    if name not in _DOES:
+        return ""
+    return f"{_DOES[name]}{on.get(name) or on.get(name.partition(':')[0], '')}{how}"
 
 
 def beside(level: str) -> str:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whatever runs in a window of ours has plain words."""
 
+import re
+
 import pytest
 
 from rtbisect.lab.windows import ALL_WINDOWS
@@ -8,6 +10,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.report import Columns
 from rtbisect.model.lab import OF_SITE
 from rtbisect.report.kernel_table import level_in
+from rtbisect.report.text import TABLE
 from rtbisect.words import workloads
 from rtbisect.words.speak import speak
 
@@ -23,11 +26,19 @@ def test_there_are_workloads_of_both_kinds_with_their_levels():
 @pytest.mark.parametrize("level", LEVELS)
 def test_what_it_does_is_told_once_with_its_name(level):
     does = workloads.does(level)
-    assert len(does.split()) > 5
+    assert len(does.split()) > 3
     assert level not in does
-    assert workloads.doing(level) == f"{does} ({level})"
+    doing = workloads.doing(level)
+    assert doing.endswith(f" ({level})")
+    assert set(re.findall(r"\w+", does)) <= set(re.findall(r"\w+", doing))
     note = str(speak(Finding.of(Columns.WORKLOAD, workload=level)))
     assert note == f"{level}: {does}"
+
+
+@pytest.mark.parametrize("mode", ["clock", "pf"])
+def test_the_workload_of_most_tables_takes_one_line_below_them(mode):
+    note = Finding.of(Columns.WORKLOAD, workload=f"perf-epoll-reader:{mode}")
+    assert len(str(speak(note))) <= TABLE - 2
 
 
 def test_no_two_are_told_alike():
