@@ -37,7 +37,7 @@ def console_of(report: ReportInput, most: int) -> tuple[Block, Block]:
     marks = (STACK_MARK, SYMPTOM_MARK)
     kernel = [line for line in report.excerpt if not line.startswith(marks)]
     stacks = [line for line in report.excerpt if line.startswith(STACK_MARK)]
-    said = tuple(_kernels_blocks(kernel))
+    said = tuple(filter(None, _kernels_blocks(kernel)))
     told = tuple(_wrapped(line.removeprefix(STACK_MARK), _LINE) for line in stacks)
     shown = _fitting((*said, *told), most)
     return _joined(shown[: len(said)]), _joined(shown[len(said) :])
@@ -68,7 +68,7 @@ def _wrapped(text: str, limit: int) -> Block:
 def _fitting(blocks: Iterable[Block], most: int) -> list[Block]:
     """As many as fit. Half a stack says less than none."""
     shown: list[Block] = []
-    for block in filter(None, blocks):
+    for block in blocks:
         if shown and sum(map(len, shown)) + len(block) > most:
             break
         shown.append(block)

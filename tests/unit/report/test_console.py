@@ -38,6 +38,10 @@ def test_our_stack_is_whole_where_the_kernel_said_nothing():
     assert ours == STACK.removeprefix("rtbisect-stack: ")
 
 
+def test_a_line_of_nothing_takes_no_place():
+    assert shown("#", STACK) == ["", STACK.removeprefix("rtbisect-stack: ")]
+
+
 def test_both_are_there_where_there_is_room():
     kernel, ours = shown(SYMPTOM, STACK, TASK, *FRAMES[:2], "a last word", most=40)
     assert kernel == f"{TASK} function_0 < function_1 a last word"
