@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,9 +15,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.result import Origin
 
-#: A task as a tracer prints it that has not its name alone: the name, and its number.
-_NUMBERED = re.compile(r"(?P<name>.*\S)-[0-9]{1,10}\s*")
-#: And the name of one that the tracer does not know.
+#: The name of a task that the tracer does not know.
 _UNKNOWN = "<...>"
 
 
@@ -44,8 +41,7 @@ def sources(origins: Iterable[Origin]) -> tuple[Source, ...]:
     merged: dict[tuple[str, str, tuple[str, ...]], Source] = {}
     for origin in origins:
         task, functions = source_parts(origin.name)
-        numbered = _NUMBERED.fullmatch(task)
-        name = numbered["name"] if numbered else task
+        name = _name(task)
         known = merged.get((origin.kind, name, functions))
         source = Source(
             kind=origin.kind,
@@ -58,6 +54,12 @@ def sources(origins: Iterable[Origin]) -> tuple[Source, ...]:
         )
         merged[origin.kind, name, functions] = _together(name, known, source)
     return tuple(sorted(merged.values(), key=lambda source: -source.share))
+
+
+def _name(task: str) -> str:
+    """A task without its number, which a tracer prints behind a name."""
+    name, _, number = task.strip().rpartition("-")
+    return name if name and number.isdigit() else task
 
 
 def _together(name: str, known: Source | None, source: Source) -> Source:

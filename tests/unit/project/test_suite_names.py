@@ -57,6 +57,10 @@ NAMED = {
         },
         "plain words for figures; a suite without any is told by its name and title",
     ),
+    "words/workloads.py": (
+        {"epoll", "osnoise", "rcu"},
+        "plain words for workloads, and for the windows that suites share",
+    ),
     "report/lint/content.py": ({"osnoise"}, "foreign text tells of the tracer of that name"),
 }
 
