@@ -86,17 +86,29 @@ def threshold(scale: Scale) -> Threshold:
     )
 
 
+def look_rule(schedule: tuple[int, ...]) -> LookRule:
+    """All looks, also those that promise little: no rule that ends them makes luck likelier."""
+    return LookRule(
+        looks=schedule,
+        always=schedule[-1],
+        floor=0.0,
+        alpha=ALPHA / len(schedule),
+        seed=0,
+        mean=False,
+    )
+
+
 def gate(rule: Threshold, one: list[float], two: list[float], last: int) -> bool:
     """The search takes a difference of the ends for reproduced."""
     schedule = looks(FIRST, last)
-    found = LookRule(schedule, 0.0, ALPHA / len(schedule), 0, mean=False)
+    found = look_rule(schedule)
     return bool(decide(_end(rule, one), _end(rule, two), found).reproduced)
 
 
 def gate_of_cpus(rule: Threshold, one: list[float], two: list[float]) -> bool:
     """The same with a look at each of three CPUs, whose figures are boots of their own here."""
     schedule = looks(FIRST, LAST)
-    found = LookRule(schedule, 0.0, ALPHA / len(schedule), 0, mean=False)
+    found = look_rule(schedule)
 
     def seen(values: list[float]) -> EndBoots:
         cpus = [tuple(values[CPUS * k : CPUS * (k + 1)]) for k in range(LAST)]
@@ -111,7 +123,7 @@ def gate_of_hosts(
 ) -> bool:
     """The search on several hosts, each of which adds more than boots differ by."""
     schedule = looks(FIRST, last)
-    found = LookRule(schedule, 0.0, ALPHA / len(schedule), 0, mean=False)
+    found = look_rule(schedule)
     ends = [[badness(rule, value) for value in values[:last]] for values in (one, two)]
     apart = max(map(max, ends)) - min(map(min, ends))
 

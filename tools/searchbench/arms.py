@@ -10,14 +10,16 @@ import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 from unittest import mock
 
 import numpy as np
 
 from rtbisect.errors import InternalError
-from rtbisect.model.campaign import Limits, Observation, Outcome, Sample
+from rtbisect.model.campaign import Observation, Outcome, Sample
 from rtbisect.model.lab import RunStatus
+from rtbisect.pipeline.budget import Budget
 from rtbisect.pipeline.proof import most_boots
 from rtbisect.pipeline.search_and_proof import tells_more
 from rtbisect.pipeline.search_loop import (
@@ -30,22 +32,29 @@ from rtbisect.search import engine, verification
 from rtbisect.search.ancestry import candidates_between
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.likelihood import hypotheses, priors
-from rtbisect.search.siblings import build_plan
+from rtbisect.search.siblings import boots_of_builds, build_plan
 from searchbench import bayesect
-from searchbench.calibration import MAX_BOOTS, calibrated, spec_of
+from searchbench.calibration import AMPLE, OF_SITE, calibrated, spec_of
 from searchbench.oracle import known_grids
 from searchbench.simulate import carry_on, rehearse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rtbisect.model.campaign import Limits
     from rtbisect.model.code import CommitGraph
     from rtbisect.search.events import Event
+    from rtbisect.search.search_state import SearchState
     from rtbisect.search.spec import SearchAnswer, SearchSpec
     from searchbench.world import World
 
-#: Proofs of one search at most, by arm.
-PROVED = {"ours-proved": Limits().proofs, "ours-proved-once": 1}
+#: Limits of the arms with a proof: enough of all, one proof at most, and what a site has that says
+#: nothing.
+PROVED = {
+    "ours-proved": AMPLE,
+    "ours-proved-once": replace(AMPLE, proofs=1),
+    "ours-site": OF_SITE,
+}
 #: Outcomes that say that there is no culprit.
 NOTHING = ("not_reproduced", "layout_sensitive")
 
@@ -73,9 +82,31 @@ class Row:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Played:
+    """What a search of an arm may spend, in a world."""
+
+    world: World
+    limits: Limits
+    #: Whether there is a proof, for which it leaves something.
+    proof: bool
+
+    def left(self, state: SearchState) -> int:
+        """Boots that the search may still take."""
+        budget = SimpleNamespace(setup=SimpleNamespace(limits=self.limits), boots_left=self.boots)
+        if not self.proof:
+            return self.boots
+        return Budget.search_boots_left(cast("Budget", budget), boots_of_builds(state))
+
+    @property
+    def boots(self) -> int:
+        return max(0, self.limits.max_boots - self.world.boots)
+
+
 def ours(world: World, arm: str) -> tuple[str, str | None, float]:
     """Outcome, culprit and stated confidence of our engine, whole or without a part."""
-    spec = spec_of(world)
+    play = Played(world, PROVED.get(arm, AMPLE), proof=arm in PROVED)
+    spec = spec_of(world, play.limits)
     if arm == "ours-no-h0":
         spec = replace(spec, prior_none=1e-9)
     if arm == "ours-no-layouts":
@@ -85,13 +116,13 @@ def ours(world: World, arm: str) -> tuple[str, str | None, float]:
     # What the answer says of kernels that it does not explain is not a part of what is measured.
     unread = mock.patch("rtbisect.search.engine.contradictions", return_value=())
     with _without(arm), unread:
-        state, finish = rehearse(spec, world)
+        state, finish = rehearse(spec, world, play.left)
         world.calibration, world.reproduced = state.ends.used, bool(state.ends.reproduced)
         answer = engine.answer(state)
         if answer.between:
-            return split(world, spec, answer.between)
-        if arm in PROVED and finish.outcome is Outcome.CULPRIT:
-            return proved(world, SearchEnd(answer, state), proofs=PROVED[arm])
+            return split(play, spec, answer.between)
+        if play.proof and finish.outcome is Outcome.CULPRIT:
+            return proved(play, SearchEnd(answer, state))
     culprit = answer.culprit
     if finish.outcome is Outcome.CULPRIT_SET:
         culprit = of_set(world, answer)
@@ -104,16 +135,16 @@ def of_set(world: World, answer: SearchAnswer) -> str:
     return next((sha for sha in shas if sha in world.truth), shas[0])
 
 
-def split(world: World, spec: SearchSpec, between: str) -> tuple[str, str | None, float]:
+def split(play: Played, spec: SearchSpec, between: str) -> tuple[str, str | None, float]:
     """Two culprits: the parts before and after the split are searched with what is left. Right when
     at least one is named and none of them is wrong.
     """
+    world = play.world
     named: dict[str, float] = {}
     for ends in ((world.graph.older, between), (between, world.graph.newer)):
-        left = MAX_BOOTS - world.boots
-        if left < 2 * spec.calibrate_min:
+        if play.boots < 2 * spec.calibrate_min:
             break
-        half = replace(spec, graph=candidates_between(world.graph, *ends), max_boots=left)
+        half = replace(spec, graph=candidates_between(world.graph, *ends), max_boots=play.boots)
         answer = engine.answer(rehearse(half, world)[0])
         if answer.culprit:
             named[answer.culprit] = answer.confidence
@@ -123,38 +154,36 @@ def split(world: World, spec: SearchSpec, between: str) -> tuple[str, str | None
     return Outcome.MULTIPLE_CULPRITS.value, first, min(named.values())
 
 
-def proved(world: World, found: SearchEnd, proofs: int) -> tuple[str, str | None, float]:
+def proved(play: Played, found: SearchEnd) -> tuple[str, str | None, float]:
     """Outcome, culprit and confidence after a proof of what a search has named; where that leaves
     it open, after the search has gone on with its boots, and so on.
     """
-    while True:
-        outcome, confidence, heard = proof_of(world, found)
-        proofs -= 1
+    world = play.world
+    for proofs_left in range(play.limits.proofs - 1, -1, -1):
+        outcome, confidence, heard = proof_of(play, found)
         if outcome is Outcome.CULPRIT:
             return outcome.value, found.answer.culprit, confidence
-        if not proofs:
-            return outcome.value, None, 0.0
-        state = with_events(found.state, heard)
-        left = MAX_BOOTS - world.boots
-        spec = replace(state.spec, max_boots=state.ledger.boots + left)
-        state, finish = carry_on(replace(state, spec=spec), world)
+        if not (proofs_left and play.left(found.state)):
+            break
+        state, finish = carry_on(with_events(found.state, heard), world, play.left)
         after = SearchEnd(engine.answer(state), state)
         if not tells_more(found, heard, after):
-            return outcome.value, None, 0.0
+            break
         found = after
         if found.answer.between:
-            return split(world, spec, found.answer.between)
+            return split(play, state.spec, found.answer.between)
         if finish.outcome is Outcome.CULPRIT_SET:
             return finish.outcome.value, of_set(world, found.answer), found.answer.confidence
         if finish.outcome is not Outcome.CULPRIT:
             return finish.outcome.value, None, 0.0
+    return outcome.value, None, 0.0
 
 
-def proof_of(world: World, found: SearchEnd) -> tuple[Outcome, float, tuple[Event, ...]]:
+def proof_of(play: Played, found: SearchEnd) -> tuple[Outcome, float, tuple[Event, ...]]:
     """What fresh boots of the culprit and its parents say, and of other builds where builds of one
     code differ; how sure of it that makes; and what the search can make of these boots.
     """
-    answer, state = found.answer, found.state
+    answer, state, world = found.answer, found.state, play.world
     culprit = answer.culprit
     assert culprit is not None
     spec, graph = state.spec, state.spec.graph
@@ -167,11 +196,11 @@ def proof_of(world: World, found: SearchEnd) -> tuple[Outcome, float, tuple[Even
         revert=None,
         tip=graph.newer,
         endpoints=tuple(Sample(state.ledger.values[end]) for end in (graph.older, graph.newer)),
-        builds=build_plan(state, culprit) if state.layouts or not answer.sure else None,
+        builds=build_plan(state, culprit) if state.small or not answer.sure else None,
         boots_max=most_boots(state.ends.used),
     )
     proof = verification.start(check)
-    while isinstance(step := verification.propose(proof), verification.Boot):
+    while play.boots and (step := verification.propose(proof)) is not None:
         for event in _of_boot(world, step):
             proof = verification.apply(proof, event)
     checks, heard = verification.verifications(proof), proof_events(found, proof)

@@ -6,7 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Better, MetricKey, Role, Scale, Statistic, Threshold
+from rtbisect.campaign.plan import LOOKS_SHARE, limits_of
+from rtbisect.config.schema import Campaign
+from rtbisect.model.campaign import Better, Limits, MetricKey, Role, Scale, Statistic, Threshold
 from rtbisect.search import engine
 from rtbisect.search.spec import Finish, SearchSpec
 from searchbench.simulate import events
@@ -28,25 +30,27 @@ THRESHOLD = Threshold(
     reason="",
 )
 COUNTS = replace(THRESHOLD, statistic=Statistic.COUNT, unit="1")
+#: A budget that seldom ends a search.
+AMPLE = Limits(max_boots=500, max_builds=200, looks_max=500 // LOOKS_SHARE)
+#: What a site has that says nothing.
+OF_SITE = limits_of(Campaign(), 0)
 #: Boots a side that the last look has.
-CALIBRATION = 64
-MAX_BOOTS = 500
+CALIBRATION = AMPLE.looks_max
 
 
-def spec_of(world: World, **changes: object) -> SearchSpec:
+def spec_of(world: World, limits: Limits = AMPLE) -> SearchSpec:
     cell = world.cell
-    spec = SearchSpec(
+    return SearchSpec(
         graph=world.graph,
         threshold=COUNTS if cell.kind == "count" else THRESHOLD,
         seed=world.seed,
         build_cost_s=cell.build_s,
         boot_cost_s=cell.boot_s + cell.run_s,
         layout_cost_s=cell.build_s,
-        calibrate_max=CALIBRATION,
-        max_boots=MAX_BOOTS,
-        max_builds=200,
+        looks_max=limits.looks_max,
+        max_boots=limits.max_boots,
+        max_builds=limits.max_builds,
     )
-    return replace(spec, **changes)  # type: ignore[arg-type]
 
 
 def calibrated(world: World) -> tuple[tuple[float, ...], tuple[float, ...]] | None:

@@ -5,6 +5,7 @@ a stated confidence is right.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, cast
 
 from rtbisect.errors import InternalError
@@ -15,7 +16,7 @@ from rtbisect.search.events import Booted, Built
 from rtbisect.search.spec import Finish, Trial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rtbisect.search.events import Event
     from rtbisect.search.search_state import SearchState
@@ -65,14 +66,23 @@ def events(state: SearchState, world: World, trial: Trial) -> Iterator[Event]:
     )
 
 
-def rehearse(spec: SearchSpec, world: World) -> tuple[SearchState, Finish]:
-    """Run a search to its end; InternalError if it would go on without bound."""
-    return carry_on(engine.start(spec), world)
+def rehearse(
+    spec: SearchSpec, world: World, left: Callable[[SearchState], int] | None = None
+) -> tuple[SearchState, Finish]:
+    """Run a search to its end; InternalError if it would go on without bound. `left` are the boots
+    that it may still take; None: those of the specification.
+    """
+    return carry_on(engine.start(spec), world, left)
 
 
-def carry_on(state: SearchState, world: World) -> tuple[SearchState, Finish]:
+def carry_on(
+    state: SearchState, world: World, left: Callable[[SearchState], int] | None = None
+) -> tuple[SearchState, Finish]:
     """The same from where a search stands."""
     for _ in range(10 * (state.spec.max_boots + state.spec.max_builds)):
+        if left is not None:
+            most = state.ledger.boots + left(state)
+            state = replace(state, spec=replace(state.spec, max_boots=most))
         first = engine.propose(state)[0]
         if isinstance(first, Finish):
             return state, first

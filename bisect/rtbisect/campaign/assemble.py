@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import builders, labs
-from rtbisect.campaign.plan import probe, setup_of
+from rtbisect.campaign.plan import LOOKS_SHARE, probe, setup_of
 from rtbisect.campaign.trees import command_tree, tree_of
 from rtbisect.config.origin import installed_from
 from rtbisect.config.paths import data
@@ -131,6 +131,8 @@ def _command_ports(
         limits=Limits(
             # Shares of failures take many runs to tell apart.
             calibrate_max=max(40, command.max_runs // 4) if command.pass_fail else 40,
+            # What fails in one run of ten promises nothing before it has failed.
+            looks_max=0 if command.pass_fail else command.max_runs // LOOKS_SHARE,
             max_boots=command.max_runs,
             max_builds=command.max_runs,
         ),

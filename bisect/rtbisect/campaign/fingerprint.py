@@ -32,7 +32,11 @@ VERSION = 2
 MACHINE = "machine"
 
 #: Limits that are no one's choice but rules of the program, as they were before they had a name.
-FIRST_RULES: Mapping[str, Any] = {"proof_counts": False, "proofs": 1}
+FIRST_RULES: Mapping[str, Any] = {
+    "proof_counts": False,
+    "proofs": 1,
+    "looks_max": 0,
+}
 
 #: What is in a set-up for readers of reports alone.
 FOR_READERS = frozenset({"reason", "title"})

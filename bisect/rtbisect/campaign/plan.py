@@ -15,13 +15,19 @@ from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import explaining, of_suites
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Limits
 from rtbisect.model.code import BuildRequest
+from rtbisect.model.command import Extra
 from rtbisect.model.lab import OF_SITE, DeviceType, RunRequest, Window
 from rtbisect.model.setup import KernelSetup, Setup
 from rtbisect.suites.base import every
 
 if TYPE_CHECKING:
     from rtbisect.config.kernelci import BuildTarget
+    from rtbisect.config.schema import Campaign
     from rtbisect.config.site_file import PlannedJob, Site
+
+#: A difference of the ends that takes more than this part of the boots to see leaves too few of
+#: them to find where it comes from.
+LOOKS_SHARE = 5
 
 
 def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup:
@@ -58,9 +64,17 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
             rcu_calls=planned.params.rcu_calls,
         ),
         thresholds=thresholds,
-        limits=Limits(**site.ours.campaign.model_dump()),
+        limits=limits_of(site.ours.campaign, Extra.of(request).max_boots),
         operator=str(site.ours.operator),
     )
+
+
+def limits_of(campaign: Campaign, max_boots: int) -> Limits:
+    """The limits of a site; with so many boots where a request asks for them, other than 0."""
+    kept = campaign.model_dump()
+    most = max_boots or campaign.max_boots
+    looks_max = campaign.looks_max or most // LOOKS_SHARE
+    return Limits(**kept | {"max_boots": most, "looks_max": looks_max})
 
 
 def _check_topology(site: Site, device: DeviceType, build: BuildRequest) -> None:

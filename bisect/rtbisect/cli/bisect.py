@@ -41,6 +41,12 @@ FEWEST_RUNS = 36
 @suite_option
 @metric_option
 @find_fix_option
+@click.option(
+    "--max-boots",
+    type=click.IntRange(FEWEST_RUNS),
+    default=0,
+    help="Budget of boots, with those that prove the answer (default: that of the site).",
+)
 @seed_option
 @site_option
 @answers
@@ -52,6 +58,7 @@ def bisect(
     suite: str | None,
     metric: str | None,
     find_fix: bool,
+    max_boots: int,
     seed: int,
     site: Path | None,
 ) -> int:
@@ -76,7 +83,7 @@ def bisect(
         suite=suite,
         metric=metric,
         seed=seed,
-        extra=Extra(given=given).pairs,
+        extra=Extra(max_boots=max_boots, given=given).pairs,
         sought=sought,
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)

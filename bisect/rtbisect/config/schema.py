@@ -196,8 +196,14 @@ class Campaign(Strict):
     confidence: float = Field(0.95, gt=0.5, lt=1)
     calibrate_min: int = Field(6, ge=4)
     calibrate_max: int = Field(10, ge=FEWEST_BOOTS)
-    max_boots: int = Field(80, ge=8)
-    max_builds: int = Field(60, ge=2)
+    looks_max: int | None = Field(
+        None,
+        ge=FEWEST_BOOTS,
+        description="boots of an end of a search while they promise to show a difference; a fifth"
+        " of max_boots",
+    )
+    max_boots: int = Field(200, ge=8)
+    max_builds: int = Field(120, ge=2)
     verify_boots: int = Field(6, ge=4)
     revert_boots: int = Field(3, ge=2)
     layout_below: float = Field(
@@ -213,6 +219,8 @@ class Campaign(Strict):
             raise ValueError("calibrate_min is larger than calibrate_max")
         if self.max_boots < 2 * self.calibrate_max:
             raise ValueError("max_boots does not cover two ends with calibrate_max boots each")
+        if self.looks_max is not None and self.max_boots < 2 * self.looks_max:
+            raise ValueError("max_boots does not cover two ends with looks_max boots each")
         return self
 
 

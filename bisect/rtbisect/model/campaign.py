@@ -260,9 +260,9 @@ class Limits:
     calibrate_min: int = 6
     calibrate_max: int = 10
     #: Of all of the campaign, the proof as well.
-    max_boots: int = 80
+    max_boots: int = 200
     #: Of its searches.
-    max_builds: int = 60
+    max_builds: int = 120
     #: Fresh ones of culprit and of parent, at least.
     verify_boots: int = 6
     #: Of the tip and of the revert on it: the first look.
@@ -279,6 +279,9 @@ class Limits:
     #: Proofs of one search, at most: a commit that one does not bear out is searched on for. One in
     #: campaigns that began before there could be more.
     proofs: int = 3
+    #: Boots of each end of a search at most, as long as they are promising; 0, as in campaigns that
+    #: began before there was such a limit: `calibrate_max` always.
+    looks_max: int = 0
 
     @property
     def proof_boots(self) -> int:

@@ -42,6 +42,8 @@ class Extra:
     #: taken.
     boots: int = 0
     limit: float | None = None
+    #: Instead of those of the site; 0: not said.
+    max_boots: int = 0
     #: The end that was asked for, where a merge base took its place.
     given: str = ""
     #: The revision that is a patch which somebody has sent.
@@ -55,14 +57,17 @@ class Extra:
         kept = dict(request.extra)
         # Of a plug-in these names are its own.
         of_try = request.kind == CampaignKind.TRY
+        of_bisect = request.kind == CampaignKind.BISECT
         try:
             boots = int(kept.pop("boots")) if of_try else 0
             limit = float(kept.pop("limit")) if of_try and "limit" in kept else None
+            max_boots = int(kept.pop("max_boots", "0")) if of_bisect else 0
         except (KeyError, ValueError) as error:
             raise ConfigError("what this campaign kept cannot be read", "start it again") from error
         return cls(
             boots=boots,
             limit=limit,
+            max_boots=max_boots,
             given=kept.pop("given", ""),
             foreign=kept.pop("foreign", ""),
             others=tuple(kept.items()),
@@ -72,7 +77,12 @@ class Extra:
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """As kept."""
         limit = "" if self.limit is None else repr(self.limit)
-        named = ("boots", str(self.boots or "")), ("limit", limit), ("given", self.given)
+        named = (
+            ("boots", str(self.boots or "")),
+            ("limit", limit),
+            ("max_boots", str(self.max_boots or "")),
+            ("given", self.given),
+        )
         return *self.others, *(pair for pair in (*named, ("foreign", self.foreign)) if pair[1])
 
 
@@ -185,4 +195,6 @@ def command_line(request: CampaignRequest, metric: MetricKey | None) -> str:
     words = ["rtbisect", "bisect", request.tree, *ends, *request.sought.options]
     if metric is not None:
         words += ["--suite", metric.suite, "--metric", f"{metric.name}@{metric.window}"]
+    if most := Extra.of(request).max_boots:
+        words += ["--max-boots", str(most)]
     return shlex.join([*words, "--seed", str(request.seed), "--site", Path(request.site).name])

@@ -58,8 +58,8 @@ def _with_rules(setup: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_one_proof(setup: dict[str, Any]) -> dict[str, Any]:
-    """Up to version 4 a proof ended its search."""
-    return setup | {"limits": setup["limits"] | {"proofs": 1}}
+    """Up to version 4 a proof ended its search, and all looks at the ends were taken."""
+    return setup | {"limits": setup["limits"] | {"proofs": 1, "looks_max": 0}}
 
 
 @kept_as("Setup", _with_sought, _with_kernel, _with_rules, _with_one_proof)

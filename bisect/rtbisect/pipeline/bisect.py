@@ -81,7 +81,7 @@ def _search_and_prove(
             answer.left_open = True
             answer.before.append(elsewhere)
     elif said.outcome is Outcome.INCONCLUSIVE:
-        answer.after += [*_kept_boots_note(steps), *_last_fault(steps)]
+        answer.after += _last_fault(steps)
     elif said.outcome is Outcome.CULPRIT:
         if answer.culprit and steps.setup.request.sought is Sought.REPAIR:
             answer.before.append(Finding.of(Proofs.REPAIRS))
@@ -109,15 +109,6 @@ def _tell_range(steps: Steps, graph: CommitGraph) -> None:
     steps.tell(Ends.RANGE, commits=len(graph), older=request.older, newer=request.newer)
     if given_end := Extra.of(request).given:
         steps.tell(Ends.MERGE_BASE, given=given_end)
-
-
-def _kept_boots_note(steps: Steps) -> tuple[Finding, ...]:
-    """What is left of a budget that a search has spent: it may not take that."""
-    budget, limits = steps.budget, steps.setup.limits
-    left = budget.boots_left
-    if budget.search_boots_left or not left:
-        return ()
-    return (Finding.of(Searches.KEPT_BOOTS, left=left, most=limits.max_boots),)
 
 
 def _last_fault(steps: Steps) -> tuple[Finding, ...]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 FIRST_GUESS_BOOT_S = 20.0
 FIRST_GUESS_BUILD_S = 30.0
 FIRST_GUESS_COLD_BUILD_S = 300.0
+#: A search leaves at most this part of all boots to its proof.
+KEPT_AT_MOST = 0.4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +44,15 @@ class Budget:
         """Boots that the budget of the campaign still allows."""
         return max(0, self.setup.limits.max_boots - self.begun)
 
-    @property
-    def search_boots_left(self) -> int:
-        """The same without what is kept for the proof."""
-        return max(0, self.boots_left - self.setup.limits.kept_boots)
+    def search_boots_left(self, of_builds: int = 0) -> int:
+        """The same without what is kept for the proof, where that takes so many boots of other
+        builds.
+        """
+        limits = self.setup.limits
+        kept = limits.kept_boots
+        if of_builds and limits.proofs > 1:
+            kept = max(kept, min(kept + of_builds, round(KEPT_AT_MOST * limits.max_boots)))
+        return max(0, self.boots_left - kept)
 
     @property
     def builds_left(self) -> int:
@@ -60,7 +67,7 @@ class Budget:
         missing = sum(
             max(0, first - len(evidence[end].runs if end in evidence else ())) for end in ends
         )
-        return 0 < self.search_boots_left >= missing
+        return 0 < self.search_boots_left() >= missing
 
     def boot_cost_s(self) -> float:
         """Seconds of a boot: as told, else the median so far."""

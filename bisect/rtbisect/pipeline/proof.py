@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
-from rtbisect.judge.scale import all_badness, centre, shift_of
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, Outcome, Sample, Threshold
 from rtbisect.model.finding import Finding
@@ -37,8 +36,6 @@ from rtbisect.search.spec import BootPurpose
 from rtbisect.search.stop import LEADING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rtbisect.model.code import CommitGraph
     from rtbisect.model.result import TableRow
     from rtbisect.pipeline.steps import Steps
@@ -344,26 +341,21 @@ def _spec(
         tip=range_ends[1],
         boots=steps.setup.limits.verify_boots,
         revert_boots=steps.setup.limits.revert_boots,
-        builds=_builds(search_end, figure.threshold(threshold), ends, steps),
+        builds=_builds(steps, search_end),
         endpoints=(ends[0], ends[1]),
         boots_max=max(steps.setup.limits.verify_boots, most_boots(needed)),
     )
 
 
-def _builds(
-    search_end: SearchEnd, threshold: Threshold, ends: Sequence[Sample], steps: Steps
-) -> BuildPlan | None:
+def _builds(steps: Steps, search_end: SearchEnd) -> BuildPlan | None:
     """Which other builds decide; None where the ends differ by more than builds of one code do, as
     far as the search was sure of its commit.
     """
-    if not steps.setup.limits.layout_below or not all(end.n for end in ends):
+    answer, state = search_end.answer, search_end.state
+    if not steps.setup.limits.layout_below or (answer.sure and not state.small):
         return None
-    good, bad = (all_badness(threshold, end.values) for end in ends)
-    shift = centre(threshold, bad) - centre(threshold, good)
-    small = shift < shift_of(threshold, good, steps.setup.limits.layout_below)
-    assert search_end.answer.culprit is not None
-    unsure = not search_end.answer.sure
-    return build_plan(search_end.state, search_end.answer.culprit) if small or unsure else None
+    assert answer.culprit is not None
+    return build_plan(state, answer.culprit)
 
 
 def _revert(steps: Steps, tip: str, culprit: str) -> tuple[str | None, Finding | None]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Outcome
-from rtbisect.model.kinds.pipeline import Proofs
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Proofs, Searches
 from rtbisect.pipeline.answer import Answer
 from rtbisect.pipeline.proof import prove
 from rtbisect.pipeline.search_loop import search, search_on
 from rtbisect.search.events import Booted
+from rtbisect.search.siblings import boots_of_builds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +43,7 @@ def search_and_prove(
         if searched.answer.outcome is not Outcome.CULPRIT:
             break
         answer.proof = proof = prove(steps, graph, threshold, searched, ends)
-        if proof.attribution or not (proofs_left and steps.budget.search_boots_left):
+        if proof.attribution or not (proofs_left and _left(steps, searched)):
             break
         told = steps.tell(
             Proofs.SEARCHED_ON,
@@ -54,7 +56,22 @@ def search_and_prove(
             break
         answer.before.append(told)
         searched, answer.said, answer.proof = searched_on, searched_on.answer, None
+    if answer.said.outcome is Outcome.INCONCLUSIVE:
+        answer.after += _kept_boots(steps, searched)
     return answer
+
+
+def _left(steps: Steps, searched: SearchEnd) -> int:
+    """Boots that the search may still take."""
+    return steps.budget.search_boots_left(boots_of_builds(searched.state))
+
+
+def _kept_boots(steps: Steps, searched: SearchEnd) -> tuple[Finding, ...]:
+    """What is left of a budget that a search has spent: it may not take that."""
+    left = steps.budget.boots_left
+    if _left(steps, searched) or not left:
+        return ()
+    return (Finding.of(Searches.KEPT_BOOTS, left=left, most=steps.setup.limits.max_boots),)
 
 
 def tells_more(before: SearchEnd, heard: Sequence[Event], after: SearchEnd) -> bool:

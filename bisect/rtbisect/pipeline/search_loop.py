@@ -13,6 +13,7 @@ from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.search import engine, verification
 from rtbisect.search.events import Booted, Built, Event, Reverted
+from rtbisect.search.siblings import boots_of_builds
 from rtbisect.search.spec import BootPurpose, Finish, SearchAnswer, SearchSpec, Trial
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def search(steps: Steps, graph: CommitGraph, threshold: Threshold) -> SearchEnd:
         layout_below=limits.layout_below,
         calibrate_min=limits.calibrate_min,
         calibrate_max=limits.calibrate_max,
-        max_boots=max(budget.search_boots_left, 2 * limits.calibrate_min),
+        looks_max=limits.looks_max,
+        max_boots=max(budget.search_boots_left(), 2 * limits.calibrate_min),
         max_builds=limits.max_builds,
     )
     state = engine.start(_with_costs(spec, budget))
@@ -108,7 +110,7 @@ def _within_budget(steps: Steps, state: SearchState, spare: dict[str, list[Run]]
     were made before it: they cost nothing again.
     """
     budget, graph = steps.budget, state.spec.graph
-    left = budget.search_boots_left
+    left = budget.search_boots_left(boots_of_builds(state))
     waiting = 0
     if left and state.ends.reproduced is None:
         waiting = sum(len(spare.get(end, ())) for end in (graph.older, graph.newer))
@@ -133,7 +135,7 @@ def _tell_forecast(steps: Steps, state: SearchState) -> None:
         wall_s=coming.builds * budget.build_cost_s() + coming.boots * budget.boot_cost_s(),
         chance=coming.chance,
         least=2 * limits.verify_boots,
-        most=limits.proof_boots,
+        most=limits.proof_boots + boots_of_builds(state),
     )
 
 

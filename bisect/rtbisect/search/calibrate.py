@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from scipy.stats import norm
+
 from rtbisect.errors import ConfigError
 from rtbisect.judge import blocks, stats
 from rtbisect.judge.scale import by_mean, effect_floor
@@ -21,10 +23,17 @@ if TYPE_CHECKING:
 
 #: Boots at a look over boots at the look before.
 GROWTH = 1.6
+#: With more looks six boots a side could say nothing: their p is 0.0011 at least.
+MOST_LOOKS = 6
 #: Shares of the alpha of a look: for a shift of the whole, for a shift of one CPU (divided among
 #: them), for a wider spread. The latter two need some boots before they can say anything.
 SHIFT, ONE_CPU, SPREAD = 0.7, 0.15, 0.15
 WIDER_FROM = 10
+#: Ends that may still be alike are booted again while the last look has this chance to tell them
+#: apart, by the boots so far. With 40 boots at most, ends that are alike take 12 boots a side in
+#: the mean, and of those that differ by one standard deviation 2 (heavy tails) to 4 in 100 (none)
+#: are given up by it.
+PROMISING = 0.1
 #: The spread counts by this quantile: it has to be worse by the smallest effect too.
 HIGH = 0.9
 
@@ -47,6 +56,8 @@ class Calibration:
     figure: Aspect = WHOLE
     #: All boots of both ends gave the same figure to the last digit.
     still: bool = False
+    #: The chance that the last look shows a difference, by this one.
+    promise: float = 0.0
 
 
 def check_spec(spec: SearchSpec) -> None:
@@ -54,6 +65,7 @@ def check_spec(spec: SearchSpec) -> None:
     first, last = spec.calibrate_min, spec.calibrate_max
     if not 2 <= first <= last:
         raise ConfigError(f"calibration with {first} to {last} boots a side is impossible")
+    last = max(last, spec.looks_max)
     if stats.smallest_p(last, last) > asked_p(spec):
         raise ConfigError(
             f"{last}+{last} boots of the ends cannot reach p <= {asked_p(spec):g}",
@@ -72,13 +84,14 @@ def check_spec(spec: SearchSpec) -> None:
     effect_floor(spec.threshold)
 
 
-def looks(first: int, last: int) -> tuple[int, ...]:
-    """Boots a side at every look; each look gets an even share of alpha (Bonferroni: the looks
-    share data, so that the true rate of false alarms stays below).
+def looks(first: int, last: int, most: int = 0) -> tuple[int, ...]:
+    """Boots a side at every look, of which there are at most so many; each look gets an even share
+    of alpha (Bonferroni: the looks share data, so that the true rate of false alarms stays below).
     """
+    growth = max(GROWTH, (last / first) ** (1 / (most - 1))) if most else GROWTH
     schedule = [first]
     while schedule[-1] < last:
-        schedule.append(min(last, math.ceil(GROWTH * schedule[-1])))
+        schedule.append(min(last, math.ceil(growth * schedule[-1])))
     return tuple(schedule)
 
 
@@ -88,9 +101,22 @@ def asked_p(spec: SearchSpec) -> float:
 
 
 def _look_rule(spec: SearchSpec) -> LookRule:
-    schedule = looks(spec.calibrate_min, spec.calibrate_max)
-    floor, mean = effect_floor(spec.threshold), by_mean(spec.threshold)
-    return LookRule(schedule, floor, spec.alpha / len(schedule), spec.seed, mean)
+    schedule, mean = _schedule(spec), by_mean(spec.threshold)
+    # What happens in one boot of four promises nothing before it has happened.
+    patient = mean or not spec.looks_max
+    return LookRule(
+        looks=schedule,
+        always=spec.calibrate_max if patient else spec.calibrate_min,
+        floor=effect_floor(spec.threshold),
+        alpha=spec.alpha / len(schedule),
+        seed=spec.seed,
+        mean=mean,
+    )
+
+
+def _schedule(spec: SearchSpec) -> tuple[int, ...]:
+    first, last = spec.calibrate_min, max(spec.calibrate_max, spec.looks_max)
+    return looks(first, last, MOST_LOOKS if spec.looks_max else 0)
 
 
 def calibration_of(spec: SearchSpec, ledger: Ledger) -> Calibration:
@@ -98,9 +124,9 @@ def calibration_of(spec: SearchSpec, ledger: Ledger) -> Calibration:
     what it takes for the part of hosts comes from these alone, so later boots never change what
     it said.
     """
-    ends, last = (spec.graph.older, spec.graph.newer), spec.calibrate_max
-    good, bad = (EndBoots(*ledger.as_measured(end, last)) for end in ends)
-    return decide(good, bad, _look_rule(spec))
+    ends, rule = (spec.graph.older, spec.graph.newer), _look_rule(spec)
+    good, bad = (EndBoots(*ledger.as_measured(end, rule.looks[-1])) for end in ends)
+    return decide(good, bad, rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +142,14 @@ class EndBoots:
         return EndBoots(self.views[:boots], self.hosts[:boots])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LookRule:
     """How a look at the ends decides."""
 
     #: Boots a side at each look, ascending.
     looks: tuple[int, ...]
+    #: Looks at more boots than so many follow only where they are promising.
+    always: int
     #: The smallest shift of badness that counts.
     floor: float
     #: Alpha of one look.
@@ -146,6 +174,9 @@ def decide(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
         # and more boots do not change that. Shares and counts may well be 0 for long.
         if not rule.mean and boots >= WIDER_FROM and len({*one.views, *two.views}) == 1:
             return replace(calibration, still=True)
+        # To give up early never makes equal ends differ: alpha holds whatever ends the looks.
+        if boots >= rule.always and calibration.promise < PROMISING:
+            break
     reverse = _Look.of(bad, good, rule).p()
     swapped = reverse <= SHIFT * rule.alpha and -calibration.shift >= rule.floor
     return replace(calibration, swapped=swapped)
@@ -164,9 +195,23 @@ def _judge_look(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
         mean_shift = stats.mean(look.bad) - stats.mean(look.good)
         if shift == 0 and mean_shift >= rule.floor and mean_shift > 0 and not rule.mean:
             return replace(differ, shift=mean_shift, figure=Aspect(mean=True))
-    for figure, size, figure_p in _other_figures(good, bad, look):
-        return replace(differ, p=figure_p, shift=size, figure=figure)
-    return replace(differ, reproduced=False)
+    promise = _promise(p, SHIFT, look)
+    for other in _other_figures(good, bad, look):
+        if other.p <= other.share / other.number * rule.alpha and other.size >= rule.floor:
+            return replace(differ, p=other.p, shift=other.size, figure=other.figure)
+        promise = max(promise, _promise(min(1.0, other.number * other.p), other.share, look))
+    return replace(differ, reproduced=False, promise=promise)
+
+
+def _promise(p: float, share: float, look: _Look) -> float:
+    """The chance that a figure with this p passes the last look with its share of alpha, where
+    nothing else is known of it (predictive power; Spiegelhalter, Freedman and Blackburn, 1986).
+    """
+    times = look.rule.looks[-1] / len(look.good)
+    if times <= 1:
+        return 0.0
+    asked, seen = norm.isf(share * look.rule.alpha), norm.isf(min(p, 1 - 1e-9))
+    return float(norm.sf((asked - seen * math.sqrt(times)) / math.sqrt(times - 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,30 +248,36 @@ class _Look:
         return replace(self, good=good, bad=bad)
 
 
-def _other_figures(
-    good: EndBoots, bad: EndBoots, whole: _Look
-) -> Iterator[tuple[Aspect, float, float]]:
-    """Differences that are no shift of the whole: where, how large, p."""
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """A difference of the ends that is no shift of the whole."""
+
+    figure: Aspect
+    size: float
+    p: float
+    #: Of alpha; it is divided among so many figures.
+    share: float
+    number: int = 1
+
+
+def _other_figures(good: EndBoots, bad: EndBoots, whole: _Look) -> Iterator[_Other]:
     rule = whole.rule
     if rule.mean or len(good.views) < WIDER_FROM:
         return
     size = stats.quantile(whole.bad, HIGH) - stats.quantile(whole.good, HIGH)
     p = whole.spread().p()
-    if p <= SPREAD * rule.alpha and size >= rule.floor:
-        yield Aspect(around=stats.median([*whole.good, *whole.bad])), size, p
+    yield _Other(Aspect(around=stats.median([*whole.good, *whole.bad])), size, p, SPREAD)
     views = common([*good.views, *bad.views])
     for view in range(1, views):
         look = _Look.of(good, bad, rule, view)
-        size, p = look.shift(), look.p()
-        if p <= ONE_CPU / (views - 1) * rule.alpha and size >= rule.floor:
-            yield Aspect(view), size, p
+        yield _Other(Aspect(view), look.shift(), look.p(), ONE_CPU, views - 1)
 
 
 def ends_due(spec: SearchSpec, ledger: Ledger, count: int) -> list[str]:
     """The next `count` boots of the ends in ABBA order: good, bad, bad, good, ..."""
     good = len(ledger.values.get(spec.graph.older, ()))
     bad = len(ledger.values.get(spec.graph.newer, ()))
-    schedule = looks(spec.calibrate_min, spec.calibrate_max)
+    schedule = _schedule(spec)
     target = next((boots for boots in schedule if min(good, bad) < boots), schedule[-1])
     ends: list[str] = []
     while len(ends) < count and min(good, bad) < target:

@@ -44,15 +44,18 @@ class SearchState:
         return calibration_of(self.spec, self.ledger)
 
     @cached_property
-    def layouts(self) -> bool:
-        """Whether other layouts are measured: there are such builds, and the ends differ by so
-        little that the layout of the code may be the reason.
-        """
+    def small(self) -> bool:
+        """Whether the ends differ by so little that builds of one code may differ as much."""
         spec = self.spec
-        if spec.layout_cost_s is None or not self.ends.reproduced:
+        if not (spec.layout_below and self.ends.reproduced):
             return False
         good = self.ledger.values.get(spec.graph.older, ())[: self.ends.used]
         return self.ends.shift < shift_of(spec.threshold, good, spec.layout_below)
+
+    @property
+    def layouts(self) -> bool:
+        """Whether other layouts are measured: the change is small, and there are such builds."""
+        return self.spec.layout_cost_s is not None and self.small
 
     @cached_property
     def belief(self) -> Posterior:

@@ -42,14 +42,8 @@ ENOUGH, UNKNOWN = 4, 0.5
 
 def build_plan(state: SearchState, culprit: str) -> BuildPlan:
     """What to compare, by what the search knows of `culprit` and of the noise."""
-    spec, seen = state.spec, noise(state, culprit)
-    boots, needed = cheapest(
-        seen.shift,
-        seen.tau,
-        seen.sigma,
-        build_s=spec.layout_cost_s or spec.build_cost_s,
-        boot_s=spec.boot_cost_s,
-    )
+    seen = noise(state, culprit)
+    boots, builds = _first_look(state, seen)
     parent = state.related(state.ancestry.index[culprit])[1]
     better = tuple(_in_line(state, parent, _before(state, culprit)))
     worse = tuple(_in_line(state, culprit, _behind(state, culprit)))
@@ -59,10 +53,36 @@ def build_plan(state: SearchState, culprit: str) -> BuildPlan:
         better=better,
         worse=worse,
         boots=boots,
-        builds=max(FEWEST, math.ceil(FIRST_SHARE * needed)),
+        builds=builds,
         shift=seen.shift,
         known=frozenset(signatures - {""}),
     )
+
+
+def boots_of_builds(state: SearchState) -> int:
+    """Boots of the first look at other builds, by what the ends show; 0 where these do not decide,
+    or may not.
+    """
+    if not state.small:
+        return 0
+    shift, graph = state.ends.shift, state.spec.graph
+    ends = [state.ledger.values.get(end, ()) for end in (graph.older, graph.newer)]
+    sigma = math.sqrt(float(np.mean([np.var(end, ddof=1) for end in ends if len(end) > 1])))
+    boots, builds = _first_look(state, Noise(shift, UNKNOWN * shift, sigma))
+    return 2 * boots * builds
+
+
+def _first_look(state: SearchState, noise: Noise) -> tuple[int, int]:
+    """Boots of each build, and builds a side."""
+    spec = state.spec
+    boots, needed = cheapest(
+        noise.shift,
+        noise.tau,
+        noise.sigma,
+        build_s=spec.layout_cost_s or spec.build_cost_s,
+        boot_s=spec.boot_cost_s,
+    )
+    return boots, max(FEWEST, math.ceil(FIRST_SHARE * needed))
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,9 @@ class SearchSpec:
     #: Boots of each end at the first and at the last look at them.
     calibrate_min: int = 6
     calibrate_max: int = 10
+    #: Looks go on to so many boots of each end while they promise to show a difference, and end
+    #: before where they do not; 0: they go to `calibrate_max`, whatever they promise.
+    looks_max: int = 0
     #: The whole search with its calibration; builds that failed and other layouts count.
     max_boots: int = 80
     max_builds: int = 60

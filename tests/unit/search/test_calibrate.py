@@ -2,18 +2,25 @@
 """The looks at the ends, where a campaign has several hosts."""
 
 import random
+from dataclasses import replace
 
 from helpers.campaigns import line_of, sha, thresholds
-from rtbisect.model.campaign import Observation
+from rtbisect.model.campaign import Observation, Statistic
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
-from rtbisect.search.calibrate import EndBoots, LookRule, decide
+from rtbisect.search.calibrate import PROMISING, EndBoots, LookRule, decide
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.spec import SearchSpec
 
 #: A median wait in us, in steps of 1000 us.
 WAIT = next(t for t in thresholds() if (t.key.name, t.key.window) == ("p50_us", "rcu-off"))
-RULE = LookRule((6, 10), 0.0, 0.005, 0, mean=False)
+
+
+def look_rule(looks, alpha=0.005, always=99):
+    return LookRule(looks=looks, always=always, floor=0.0, alpha=alpha, seed=0, mean=False)
+
+
+RULE = look_rule((6, 10))
 
 
 def end(values, hosts):
@@ -27,7 +34,7 @@ def test_labels_of_boots_change_places_within_a_host_only():
     hosts = "abcdef"
     good = [100.0 * n for n, _ in enumerate(hosts)]
     bad = [value + 2.0 for value in good]
-    found = decide(end(good, hosts), end(bad, hosts), LookRule((6,), 0.0, 0.005, 0, mean=False))
+    found = decide(end(good, hosts), end(bad, hosts), look_rule((6,)))
     assert found.reproduced is False
     assert 0.8 / 64 < found.p < 1.3 / 64
     alone = decide(end([0.0] * 6, ""), end([2.0] * 6, ""), RULE)
@@ -36,7 +43,7 @@ def test_labels_of_boots_change_places_within_a_host_only():
 
 def test_equal_ends_on_unequal_hosts_are_called_different_no_more_often_than_said():
     rng, wrong, tries = random.Random(3), 0, 150
-    rule = LookRule((12,), 0.0, 0.1 / 0.7, 0, mean=False)
+    rule = look_rule((12,), 0.1 / 0.7)
     for _ in range(tries):
         offset = {host: rng.gauss(0, 5) for host in "abc"}
         one, two = (
@@ -71,3 +78,54 @@ def test_what_a_look_has_said_stays_said():
     for value, host in ((6000.0, "a"), (16000.0, "b"), (5000.0, "a"), (17000.0, "b")):
         state = engine.apply(state, booted(4, value, host))
     assert state.ends == before
+
+
+def spec_of(looks_max, statistic=WAIT.statistic):
+    return SearchSpec(
+        graph=line_of(8),
+        threshold=replace(WAIT, statistic=statistic),
+        seed=0,
+        looks_max=looks_max,
+        max_boots=200,
+    )
+
+
+def looked(spec, shift, seed):
+    """The calibration of a search whose newer end is slower by `shift` standard deviations."""
+    rng, state = random.Random(seed), engine.start(spec)
+    for end in (spec.graph.older, spec.graph.newer):
+        state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
+    while state.ends.reproduced is None:
+        (trial, *_) = engine.propose(state)
+        value = 20000.0 + 4000.0 * (rng.gauss(0, 1) + shift * (trial.revision == spec.graph.newer))
+        state = engine.apply(state, booted(int(trial.revision, 16), value, ""))
+    return state.ends
+
+
+def test_looks_go_on_while_they_promise_a_difference():
+    """Of one standard deviation, which 10 boots a side seldom show."""
+    known = [looked(spec_of(40), 1.0, seed) for seed in range(20)]
+    short = [looked(spec_of(0), 1.0, seed) for seed in range(20)]
+    assert sum(ends.reproduced for ends in short) <= 10
+    assert sum(ends.reproduced for ends in known) >= 14
+    assert max(ends.used for ends in known) > 10
+
+
+def test_ends_that_are_alike_take_few_boots():
+    looks = [looked(spec_of(40), 0.0, seed) for seed in range(40)]
+    assert not any(ends.reproduced for ends in looks)
+    assert sum(ends.used for ends in looks) / len(looks) < 16
+    given_up = [ends for ends in looks if ends.used == 6]
+    assert all(ends.promise < PROMISING for ends in given_up)
+
+
+def test_what_seldom_happens_is_not_given_up_before_it_has_happened():
+    """A share of boots is looked at `calibrate_max` times, whatever the first ones say."""
+    spec = spec_of(40, Statistic.FRACTION)
+    state = engine.start(spec)
+    for end in (spec.graph.older, spec.graph.newer):
+        state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
+    while state.ends.reproduced is None:
+        (trial, *_) = engine.propose(state)
+        state = engine.apply(state, booted(int(trial.revision, 16), 0.0, ""))
+    assert state.ends.used == spec.calibrate_max

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a search leaves for its proof, and the limits that a request and a site make together."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from helpers.campaigns import world
+from rtbisect.campaign.plan import limits_of
+from rtbisect.config.schema import Campaign
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, MetricKey
+from rtbisect.model.command import Extra, command_line
+from rtbisect.pipeline.budget import Budget
+
+
+def budget(tmp_path, begun=0, **limits):
+    setup, _ = world(tmp_path, 4).open()
+    setup = replace(setup, limits=replace(setup.limits, **limits))
+    return Budget(setup=setup, traits=SimpleNamespace(), builds=(), layouts=0, runs=(), begun=begun)
+
+
+def test_a_search_leaves_what_its_proof_takes_of_other_builds(tmp_path):
+    assert budget(tmp_path, max_boots=200).search_boots_left() == 200 - 18
+    assert budget(tmp_path, max_boots=200).search_boots_left(of_builds=40) == 200 - 18 - 40
+    # No more than it can do without; what is spent is spent.
+    assert budget(tmp_path, max_boots=200).search_boots_left(of_builds=90) == 200 - 80
+    assert budget(tmp_path, begun=150, max_boots=200).search_boots_left(of_builds=40) == 0
+    old = budget(tmp_path, max_boots=200, proofs=1)
+    assert old.search_boots_left(of_builds=40) == old.search_boots_left()
+
+
+@pytest.mark.parametrize(
+    ("campaign", "asked", "boots", "looks"),
+    [
+        ({}, 0, 200, 40),
+        ({}, 300, 300, 60),
+        ({"max_boots": 80}, 0, 80, 16),
+        ({"max_boots": 80, "looks_max": 30}, 0, 80, 30),
+    ],
+)
+def test_how_far_looks_go_follows_from_the_budget(campaign, asked, boots, looks):
+    limits = limits_of(Campaign(**campaign), asked)
+    assert (limits.max_boots, limits.looks_max) == (boots, looks)
+
+
+def test_a_budget_that_was_asked_for_is_kept_and_asked_for_again():
+    request = CampaignRequest(
+        kind=CampaignKind.BISECT,
+        site="/etc/rt/site.yaml",
+        tree="t",
+        older="a" * 40,
+        newer="b" * 40,
+        extra=Extra(max_boots=260).pairs,
+    )
+    assert Extra.of(request).max_boots == 260
+    assert "--max-boots 260" in command_line(request, MetricKey("ipi", "res_per_s", "pf-on"))
+    assert Extra(max_boots=0).pairs == ()
