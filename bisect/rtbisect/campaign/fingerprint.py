@@ -8,6 +8,7 @@ knows more fields compares those that the kept one has: what it lacks counts as 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
@@ -15,11 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rtbisect.campaign import first_fingerprint
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.model.campaign import Limits
 from rtbisect.model.command import NO_KERNEL
 from rtbisect.model.formats import kept_as
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from rtbisect.model.ports import Journal
     from rtbisect.model.setup import Setup
@@ -37,6 +39,10 @@ FIRST_RULES: Mapping[str, Any] = {
     "proofs": 1,
     "looks_max": 0,
 }
+
+#: Defaults that changed: a site that does not say them has not changed by that.
+FIRST_DEFAULTS: Mapping[str, int] = {"max_boots": 80, "max_builds": 60}
+_DEFAULTS = Limits()
 
 #: What is in a set-up for readers of reports alone.
 FOR_READERS = frozenset({"reason", "title"})
@@ -132,9 +138,9 @@ class SetupChangedError(ConfigError):
 
 def keep_setup(setup: Setup, journal: Journal) -> Setup:
     """Remember what a campaign runs with; SetupChangedError when a resumed one would run with
-    something else: figures of two set-ups do not mix. Returns the set-up with the rules that the
-    campaign began with.
+    something else: figures of two set-ups do not mix. Returns the set-up as of its beginning.
     """
+    setup = as_begun(setup, journal)
     for key, kind, parts in (
         ("setup", Fingerprint, setup_parts(setup)),
         (MACHINE, MachineFingerprint, machine_parts(setup)),
@@ -148,15 +154,35 @@ def keep_setup(setup: Setup, journal: Journal) -> Setup:
             )
         if not kept.document:
             journal.rewrite(key, kind, with_document(kept, parts))
-    return as_begun(setup, journal)
+    return setup
 
 
 def as_begun(setup: Setup, journal: Journal) -> Setup:
-    """The set-up with the rules that its campaign, which is kept, began with."""
+    """The set-up with the rules that its campaign, which is kept, began with, and with the limits
+    that no site has to say, as they were then.
+    """
     kept = _kept_or_new(journal, "setup", Fingerprint, setup_parts(setup))
     known = json.loads(kept.document)["limits"] if kept.document else {}
-    before = {name: rule for name, rule in FIRST_RULES.items() if name not in known}
-    return replace(setup, limits=replace(setup.limits, **before))
+    rules = {name: rule for name, rule in FIRST_RULES.items() if name not in known}
+    setup = replace(setup, limits=replace(setup.limits, **rules))
+    for limits in _with_first_defaults(setup.limits):
+        before = replace(setup, limits=limits)
+        if kept.fits(setup_parts(before)):
+            return before
+    return setup
+
+
+def _with_first_defaults(limits: Limits) -> Iterator[Limits]:
+    """These limits, then with each choice of defaults that were others once."""
+    choices = [
+        ((name, now), (name, FIRST_DEFAULTS[name]))
+        if now == getattr(_DEFAULTS, name)
+        else ((name, now),)
+        for name in FIRST_DEFAULTS
+        for now in (getattr(limits, name),)
+    ]
+    for chosen in itertools.product(*choices):
+        yield replace(limits, **dict(chosen))
 
 
 def _kept_or_new(journal: Journal, key: str, kind: type[T], parts: Mapping[str, Any]) -> T:
