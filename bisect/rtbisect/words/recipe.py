@@ -26,9 +26,7 @@ SENTENCES: Mapping[str, Words] = {
     Recipe.PROGRAM: "the program rtbisect, for Python 3.11 or newer",
     Recipe.BUILD: "parent and commit with that configuration; shows its make lines",
     Recipe.MEASURE: "on your machine, booted into each of these kernels",
-    Recipe.MEASURE_OFTEN: (
-        "on your machine, in {boots} boots of each kernel; {seen} of {of} boots showed it"
-    ),
+    Recipe.MEASURE_OFTEN: ("on your machine; {boots} boots of each kernel show it (95%)"),
     Recipe.BOOT: _boot,
     Recipe.BOOT_OFTEN: lambda data: f"{_boot(data)}; {{seen}} of {{of}} boots showed it",
     Recipe.CLONE: "in a clone of {source}",

@@ -148,7 +148,7 @@ def test_a_picture_has_a_dot_for_each_boot(tmp_path):
     ("name", "axis"),
     [
         ("epoll", ["rescheduling IPIs/s, logarithmic", "5", "10", "20", "50"]),
-        ("rcu", ["synchronize_rcu(), ms", "6", "7", "8", "9"]),
+        ("rcu", ["synchronize_rcu(), us", "7000", "8000", "9000"]),
         ("hang", ["timer stops", "no", "yes"]),
     ],
 )
