@@ -75,7 +75,8 @@ def record(cli, kind, extra=(), report=None, answer=None):
 
 def filled(cli):
     """bisect-1, check-2, try-3, demo-4, each with an answer."""
-    draft = cli.home / "draft.eml"
+    draft = cli.store.state / "reports/bisect-1/draft.eml"
+    draft.parent.mkdir(parents=True)
     draft.write_text("Subject: x\n\nbody\n")
     report = Report(
         campaign="bisect-1",

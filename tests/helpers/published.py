@@ -30,6 +30,9 @@ def publish(monkeypatch, state, setup, result, builds, folder, report=None):
     draft = DraftMailer(settings(state / "reports")).draft(report, ()) if report else None
     store = CampaignStore(state)
     name = store.create("bisect", codec.to_json(CampaignRequest, setup.request), "now")
+    if draft is not None:
+        # Where the store has the draft of this campaign.
+        (state / "reports" / draft.campaign).rename(state / "reports" / name)
     store.finish(name, result, draft)
     monkeypatch.setattr(bundle, "_builds_of_answer", lambda *_: builds)
     folder.mkdir(parents=True)

@@ -44,7 +44,6 @@ FEWEST_RUNS = 36
 @click.option(
     "--max-boots",
     type=click.IntRange(FEWEST_RUNS),
-    default=0,
     help="Budget of boots, with those that prove the answer (default: that of the site).",
 )
 @seed_option
@@ -58,7 +57,7 @@ def bisect(
     suite: str | None,
     metric: str | None,
     find_fix: bool,
-    max_boots: int,
+    max_boots: int | None,
     seed: int,
     site: Path | None,
 ) -> int:
@@ -83,7 +82,7 @@ def bisect(
         suite=suite,
         metric=metric,
         seed=seed,
-        extra=Extra(max_boots=max_boots, given=given).pairs,
+        extra=Extra(max_boots=max_boots or 0, given=given).pairs,
         sought=sought,
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)

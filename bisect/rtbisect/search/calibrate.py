@@ -172,10 +172,11 @@ def decide(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
             return calibration
         # Every boot of both ends gave the same to the last digit: such a figure is not measured,
         # and more boots do not change that. Shares and counts may well be 0 for long.
-        if not rule.mean and boots >= WIDER_FROM and len({*one.views, *two.views}) == 1:
+        same = not rule.mean and len({*one.views, *two.views}) == 1
+        if same and boots >= WIDER_FROM:
             return replace(calibration, still=True)
         # To give up early never makes equal ends differ: alpha holds whatever ends the looks.
-        if boots >= rule.always and calibration.promise < PROMISING:
+        if boots >= rule.always and calibration.promise < PROMISING and not same:
             break
     reverse = _Look.of(bad, good, rule).p()
     swapped = reverse <= SHIFT * rule.alpha and -calibration.shift >= rule.floor

@@ -122,7 +122,7 @@ def test_nothing_to_resume_and_nothing_to_show(cli):
     filled(cli)
     assert "there is no unfinished campaign" in cli.refused(2, "resume")
     assert "campaign check-2 has no draft" in cli.refused(2, "report", "show", "check-2")
-    (cli.home / "draft.eml").unlink()
+    (cli.store.state / "reports/bisect-1/draft.eml").unlink()
     assert "No such file" in cli.refused(2, "report", "show", "bisect-1")
 
 

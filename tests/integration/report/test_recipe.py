@@ -155,7 +155,8 @@ def test_the_page_that_a_mail_links_is_there_and_begins_as_the_mail(outsider, pa
     # By any answer but 200 wget fails.
     done = outsider.run([f"wget -q -O page.html {address}"], tmp_path, packages[1])
     assert done.returncode == 0, done.stderr
-    page = html.unescape((tmp_path / "page.html").read_text("utf-8"))
+    # Names may break behind an underscore.
+    page = html.unescape((tmp_path / "page.html").read_text("utf-8").replace("<wbr>", ""))
     first_sentence = " ".join(mail.partition("\n\n")[0].split()).partition(" The boots")[0]
     assert first_sentence.endswith("isolated.")
     assert first_sentence in page
