@@ -138,9 +138,7 @@ def test_a_shallow_clone_and_foreign_histories_are_refused(tmp_path, repo):
     assert good != bad
 
 
-def test_a_budget_that_ends_in_the_looks_says_what_was_seen_and_what_is_kept(
-    tmp_path, repo
-):
+def test_a_budget_that_ends_in_the_looks_says_what_was_seen_and_what_is_kept(tmp_path, repo):
     good, bad, _ = history(repo, 4, count=6)
     words = ["run", "--good", good, "--bad", bad, "--metric", "p50_us", "--json", "--max-runs"]
     script = noisy(tmp_path, 3, effect=0.8)
