@@ -12,7 +12,8 @@ from rtbisect.judge import scale
 from rtbisect.model.campaign import Judgement, MetricKey, Sample, Scale, Statistic, Threshold
 from rtbisect.report.text import foreign, number, suffix
 from rtbisect.report.wording import said
-from rtbisect.suites.base import find
+from rtbisect.suites.base import every, find
+from rtbisect.words import workloads
 from rtbisect.words.metrics import name_of
 
 if TYPE_CHECKING:
@@ -129,3 +130,9 @@ def has_share(key: MetricKey, sample: Sample) -> bool:
 def boots_with(key: MetricKey, sample: Sample) -> str:
     """How many boots have a figure of boots; "" for any other, and where none was measured."""
     return f"{sum(sample.values):.0f} of {sample.n} boots" if has_share(key, sample) else ""
+
+
+def level_in(window: str) -> str:
+    """What runs in a window of ours; "" of any other."""
+    own = (each for suite in every() for each in suite.windows if each.name == window)
+    return next((each.level for each in own), "") or workloads.level_of(window)

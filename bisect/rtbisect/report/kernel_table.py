@@ -15,6 +15,7 @@ from rtbisect.report.averages import (
     by_mean,
     centre_of,
     judged_unit,
+    level_in,
     limit_of,
     spread,
     threshold_of,
@@ -24,7 +25,6 @@ from rtbisect.report.headline_figure import headline
 from rtbisect.report.opening import scaled
 from rtbisect.report.text import TABLE, Column, cut, foreign, short, table, wrap
 from rtbisect.report.wording import said
-from rtbisect.suites.base import every
 from rtbisect.words import workloads
 from rtbisect.words.numbers import readable
 
@@ -136,12 +136,6 @@ def beside(row: TableRow) -> str:
 def _beside(level: str, window: str) -> str:
     known = level or level_in(window)
     return foreign(workloads.beside(known) if known else f"in its window {window}", 28)
-
-
-def level_in(window: str) -> str:
-    """What runs in a window of ours; "" of any other."""
-    own = (each for suite in every() for each in suite.windows if each.name == window)
-    return next((each.level for each in own), "") or workloads.level_of(window)
 
 
 @dataclass(frozen=True, slots=True)

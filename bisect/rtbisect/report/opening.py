@@ -19,6 +19,7 @@ from rtbisect.report.averages import (
     centre,
     has_share,
     judged_unit,
+    level_in,
     limit_of,
     middle_word,
     overlap,
@@ -133,7 +134,7 @@ def opening(report: ReportInput) -> Finding:
     if found is None or result.outcome in _EMPTY:
         metric = figure_name(result.metric) if result.metric else report.tree
         return Finding.of(_EMPTY.get(result.outcome, Opens.OPEN), metric=metric)
-    changed = changed_by(report, found[0]) | {"where": where(report)}
+    changed = changed_by(report, found[0]) | {"where": where(report), "beside": beside(report)}
     if result.outcome is Outcome.LAYOUT_SENSITIVE:
         return Finding.of(Opens.LAYOUT, **changed)
     several = result.outcome is Outcome.MULTIPLE_CULPRITS
@@ -152,7 +153,7 @@ def _of_commit(report: ReportInput, named: CommitText, changed: dict[str, Any]) 
         return Finding.of(Opens.ONE_OF_SEVERAL, **changed, **commit, culprits=culprits)
     if result.cause not in _ATTRIBUTED:
         return Finding.of(Opens.UNATTRIBUTED, **changed, **commit)
-    known = {**changed, **commit, "beside": beside(report)}
+    known = {**changed, **commit}
     repairs = report.sought is Sought.REPAIR
     return _opens_repair(report, known) if repairs else Finding.of(Opens.CULPRIT, **known)
 
@@ -205,8 +206,8 @@ def beside(report: ReportInput) -> str:
     """The workload that the searched figure was taken beside; "" for none."""
     key = report.result.metric
     rows = [row for row in report.result.table if row.metric == key]
-    levels = [row.workload for row in rows if row.workload != "none"]
-    return levels[0] if levels else ""
+    levels = [row.workload for row in rows] or ([level_in(key.window)] if key else [])
+    return next((level for level in levels if level not in ("", "none")), "")
 
 
 def sure(report: ReportInput) -> Finding | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.config.paths import data
 from rtbisect.judge.gates.boot_gates import still_right_name
 from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import Cause, Level, Scale, Sought
+from rtbisect.model.campaign import Cause, Level, Role, Scale, Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Gates, Told
 from rtbisect.model.kinds.pipeline import Attributions
@@ -161,6 +161,7 @@ def effect(report: ReportInput, judgement: Judgement) -> Finding:
             unit=judged_unit(report, judgement),
             test=test,
             p=judgement.p,
+            figures=_corrected_for(report, judgement),
         )
     shown, factor = _shown_in(report, judgement)
     return Finding.of(
@@ -171,7 +172,15 @@ def effect(report: ReportInput, judgement: Judgement) -> Finding:
         unit=shown,
         test=test,
         p=judgement.p,
+        figures=_corrected_for(report, judgement),
     )
+
+
+def _corrected_for(report: ReportInput, judgement: Judgement) -> int:
+    """How many figures were judged together, for which p is corrected after Holm; 1: for none."""
+    roles = {limit.key: limit.role for limit in report.thresholds}
+    together = [j for j in report.result.judgements if roles.get(j.key) is Role.PRIMARY]
+    return len(together) if judgement in together else 1
 
 
 def on_and_off(report: ReportInput) -> bool:

@@ -142,11 +142,13 @@ def _over(data: Mapping[str, Any]) -> str:
     return "{change:begin} ({middle} of {boots} boots)" if data["middle"] else "{change:begin}"
 
 
-def _opens_culprit(data: Mapping[str, Any]) -> str:
-    change = _over(data)
-    if data["beside"]:
-        change = f"While {{beside:doing}}, {_within(data)}"
-    return f'{change} since commit {{commit:.12}} ("{{subject}}"), {{where}}.'
+def _changed(data: Mapping[str, Any]) -> str:
+    """The same, and while what runs."""
+    return f"While {{beside:doing}}, {_within(data)}" if data["beside"] else _over(data)
+
+
+def _since_commit(data: Mapping[str, Any]) -> str:
+    return f'{_changed(data)} since commit {{commit:.12}} ("{{subject}}"), {{where}}.'
 
 
 def _opens_repair(data: Mapping[str, Any]) -> str:
@@ -163,7 +165,7 @@ def _opens_backport(data: Mapping[str, Any]) -> str:
 
 
 def _beside(data: Mapping[str, Any]) -> str:
-    return ", while {beside} runs" if data["beside"] else ""
+    return ", while {beside:doing}" if data["beside"] else ""
 
 
 def _pick(data: Mapping[str, Any]) -> str:
@@ -174,7 +176,7 @@ def _pick(data: Mapping[str, Any]) -> str:
 
 
 def _opens_with(rest: str) -> Words:
-    return lambda data: f"{_over(data)}, {{where}}. {rest}"
+    return lambda data: f"{_changed(data)}, {{where}}. {rest}"
 
 
 def _opens_one(data: Mapping[str, Any]) -> str:
@@ -184,7 +186,7 @@ def _opens_one(data: Mapping[str, Any]) -> str:
         else "The range has {culprits} culprits, each with a part of the change: this is one of"
         " them."
     )
-    return f'{_over(data)} since commit {{commit:.12}} ("{{subject}}"), {{where}}. {rest}'
+    return f"{_since_commit(data)} {rest}"
 
 
 def _tried(does: str, of_revision: str = "", end: str = "") -> Words:
@@ -217,8 +219,13 @@ def _ratio(data: Mapping[str, Any]) -> str:
     added = ", {floor:g}{unit:unit} added to both" if data["floor"] else ""
     return (
         f"the ratio is {{ratio:figure}} (95% interval {{low:figure}} to {{high:figure}}{added}),"
-        " {test} p = {p:.2g}"
+        f" {_test(data)}"
     )
+
+
+def _test(data: Mapping[str, Any]) -> str:
+    holm = " after Holm's correction for {figures} figures" if data["figures"] > 1 else ""
+    return f"{{test}} p = {{p:.2g}}{holm}"
 
 
 def _ours(data: Mapping[str, Any]) -> str:
@@ -231,8 +238,8 @@ def _repaired(data: Mapping[str, Any]) -> str:
     phrases = BOOT_PHRASES.get((data["suite"], data["name"]))
     what = phrases.happens if phrases else _name(data)
     return (
-        f"A revert brings back what the commit repairs: {what}{part}, {{without}} without it and"
-        " {with_it} with it (campaign {campaign})."
+        f"The commit repairs a fault that a revert would bring back: {what}{part}, {{without}}"
+        " without it and {with_it} with it (campaign {campaign})."
     )
 
 
@@ -291,16 +298,14 @@ SENTENCES: Mapping[str, Words] = {
     ),
     Where.MACHINE: _machine,
     Where.EMULATED: lambda data: f"on an emulated machine (QEMU){_isolation(data)}",
-    Opens.CULPRIT: _opens_culprit,
+    Opens.CULPRIT: _since_commit,
     Opens.REPAIR: _opens_repair,
     Opens.BACKPORT: _opens_backport,
     Opens.UNATTRIBUTED: lambda data: (
-        f'{_over(data)} since commit {{commit:.12}} ("{{subject}}"), {{where}}. What makes the'
-        " difference is not known, so this goes to nobody else."
+        f"{_since_commit(data)} What makes the difference is not known, so this goes to nobody"
+        " else."
     ),
-    Opens.SET: _opens_with(
-        "It is one of {commits:many commit}, which the evidence does not tell apart."
-    ),
+    Opens.SET: _opens_with("The cause is one of {commits:many commit}, which nothing tells apart."),
     Opens.MULTIPLE: _opens_with("More than one commit of the range makes that change."),
     Opens.ONE_OF_SEVERAL: _opens_one,
     Opens.MERGE: _opens_with("It comes with a merge: none of its parents shows it alone."),
@@ -336,9 +341,9 @@ SENTENCES: Mapping[str, Words] = {
     Found.STILL: "{newest}, the newest that was booted, still has it",
     Found.PERHAPS_GONE: "whether {newest}, the newest that was booted, has it is not sure",
     Shows.RATIO: _ratio,
-    Shows.DIFFERENCE: (
+    Shows.DIFFERENCE: lambda data: (
         "the difference is {difference:+figure}{unit:unit} (95% interval {low:+figure} to"
-        " {high:+figure}{unit:unit}), {test} p = {p:.2g}"
+        f" {{high:+figure}}{{unit:unit}}), {_test(data)}"
     ),
     Shows.BUILDS: "{why}",
     Shows.LAYOUT: "kernels with another code layout show the same",
@@ -382,7 +387,7 @@ SENTENCES: Mapping[str, Words] = {
     Untested.LIST: "Not tested: {parts:; }.",
     Untested.REVERT: _revert,
     Untested.LAYOUT: "another code layout",
-    Untested.REACH: "whether the changed code runs",
+    Untested.REACH: "which of the changed functions run",
     Untested.SAME_KERNEL: "boots of one kernel against each other",
     Untested.MACHINES: "another type of machine",
     Untested.HARDWARE: "hardware (the machine is emulated)",

@@ -9,7 +9,7 @@ from rtbisect.lab.windows import ALL_WINDOWS
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.report import Columns
 from rtbisect.model.lab import OF_SITE
-from rtbisect.report.kernel_table import level_in
+from rtbisect.report.averages import level_in
 from rtbisect.report.text import TABLE
 from rtbisect.words import workloads
 from rtbisect.words.speak import speak

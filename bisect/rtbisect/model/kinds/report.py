@@ -87,13 +87,16 @@ class Opens(Kind):
     REPAIR = "opens.repair", "change middle boots commit subject beside where"
     BACKPORT = "opens.backport", "series applies commit subject change beside where"
     #: A commit whose effect nobody could attribute; where the tool makes it no report is drafted.
-    UNATTRIBUTED = "opens.unattributed", "change middle boots commit subject where"
-    SET = "opens.set", "change middle boots commits where"
-    MULTIPLE = "opens.multiple", "change middle boots commits where"
+    UNATTRIBUTED = "opens.unattributed", "change middle boots beside commit subject where"
+    SET = "opens.set", "change middle boots beside commits where"
+    MULTIPLE = "opens.multiple", "change middle boots beside commits where"
     #: One of several: the change is its own; `culprits` are so many that are proved.
-    ONE_OF_SEVERAL = "opens.one-of-several", "change middle boots commit subject culprits where"
-    MERGE = "opens.merge", "change middle boots commits where"
-    LAYOUT = "opens.layout", "change middle boots where"
+    ONE_OF_SEVERAL = (
+        "opens.one-of-several",
+        "change middle boots beside commit subject culprits where",
+    )
+    MERGE = "opens.merge", "change middle boots beside commits where"
+    LAYOUT = "opens.layout", "change middle boots beside where"
     NOT_REPRODUCED = "opens.not-reproduced", "metric"
     NOOP = "opens.noop", "metric"
     OPEN = "opens.open", "metric"
@@ -136,8 +139,9 @@ class Found(Kind):
 class Shows(Kind):
     """Why it is this commit, or how the ends differ. `p` is that of the test `test`."""
 
-    RATIO = "shows.ratio", "ratio low high floor unit test p"
-    DIFFERENCE = "shows.difference", "difference low high unit test p"
+    #: `p` after Holm's correction where it is one of several `figures`.
+    RATIO = "shows.ratio", "ratio low high floor unit test p figures"
+    DIFFERENCE = "shows.difference", "difference low high unit test p figures"
     #: A kernel with another code layout shows the same; it does not.
     LAYOUT = "shows.layout"
     LAYOUT_NOT = "shows.layout-not"
