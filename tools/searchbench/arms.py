@@ -32,7 +32,8 @@ from rtbisect.search import engine, verification
 from rtbisect.search.ancestry import candidates_between
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.likelihood import hypotheses, priors
-from rtbisect.search.siblings import boots_of_builds, build_plan
+from rtbisect.search.siblings import boots_to_keep, build_plan
+from rtbisect.search.stop import LEADING
 from searchbench import bayesect
 from searchbench.calibration import AMPLE, OF_SITE, calibrated, spec_of
 from searchbench.oracle import known_grids
@@ -96,7 +97,7 @@ class Played:
         budget = SimpleNamespace(setup=SimpleNamespace(limits=self.limits), boots_left=self.boots)
         if not self.proof:
             return self.boots
-        return Budget.search_boots_left(cast("Budget", budget), boots_of_builds(state))
+        return Budget.search_boots_left(cast("Budget", budget), boots_to_keep(state))
 
     @property
     def boots(self) -> int:
@@ -208,7 +209,7 @@ def proof_of(play: Played, found: SearchEnd) -> tuple[Outcome, float, tuple[Even
         gone = verification.follows_layout(checks)
         return (Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE), 0.0, heard
     probability, enough = probability_with_proof(found, proof, checks)
-    sure = answer.sure and check.builds is None
+    sure = answer.sure and check.builds is None and probability >= LEADING
     return (Outcome.CULPRIT if sure or enough else Outcome.INCONCLUSIVE), probability, heard
 
 

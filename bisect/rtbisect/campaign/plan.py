@@ -73,7 +73,7 @@ def limits_of(campaign: Campaign, max_boots: int) -> Limits:
     """The limits of a site; with so many boots where a request asks for them, other than 0."""
     kept = campaign.model_dump()
     most = max_boots or campaign.max_boots
-    looks_max = campaign.looks_max or most // LOOKS_SHARE
+    looks_max = campaign.looks_max or max(campaign.calibrate_max, most // LOOKS_SHARE)
     return Limits(**kept | {"max_boots": most, "looks_max": looks_max})
 
 

@@ -44,14 +44,12 @@ class Budget:
         """Boots that the budget of the campaign still allows."""
         return max(0, self.setup.limits.max_boots - self.begun)
 
-    def search_boots_left(self, of_builds: int = 0) -> int:
-        """The same without what is kept for the proof, where that takes so many boots of other
-        builds.
-        """
+    def search_boots_left(self, beside: int = 0) -> int:
+        """The same without what is kept for the proof, and so many boots beside that."""
         limits = self.setup.limits
         kept = limits.kept_boots
-        if of_builds and limits.proofs > 1:
-            kept = max(kept, min(kept + of_builds, round(KEPT_AT_MOST * limits.max_boots)))
+        if limits.proofs > 1:
+            kept = max(kept, min(kept + beside, round(KEPT_AT_MOST * limits.max_boots)))
         return max(0, self.boots_left - kept)
 
     @property

@@ -14,7 +14,7 @@ from rtbisect.pipeline.answer import Answer
 from rtbisect.pipeline.proof import prove
 from rtbisect.pipeline.search_loop import search, search_on
 from rtbisect.search.events import Booted
-from rtbisect.search.siblings import boots_of_builds
+from rtbisect.search.siblings import boots_to_keep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ def search_and_prove(
 
 def _left(steps: Steps, searched: SearchEnd) -> int:
     """Boots that the search may still take."""
-    return steps.budget.search_boots_left(boots_of_builds(searched.state))
+    return steps.budget.search_boots_left(boots_to_keep(searched.state))
 
 
 def _kept_boots(steps: Steps, searched: SearchEnd) -> tuple[Finding, ...]:
@@ -81,5 +81,9 @@ def tells_more(before: SearchEnd, heard: Sequence[Event], after: SearchEnd) -> b
     said, says = before.answer, after.answer
     if (says.outcome, says.culprit) != (said.outcome, said.culprit):
         return True
-    fresh = sum(isinstance(event, Booted) for event in heard)
-    return after.state.ledger.boots > before.state.ledger.boots + fresh
+    graph = after.state.spec.graph
+    since = after.state.events[len(before.state.events) + len(heard) :]
+    return any(
+        isinstance(event, Booted) and event.revision not in (graph.older, graph.newer)
+        for event in since
+    )

@@ -13,7 +13,7 @@ from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.search import engine, verification
 from rtbisect.search.events import Booted, Built, Event, Reverted
-from rtbisect.search.siblings import boots_of_builds
+from rtbisect.search.siblings import boots_to_keep
 from rtbisect.search.spec import BootPurpose, Finish, SearchAnswer, SearchSpec, Trial
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ def search(steps: Steps, graph: CommitGraph, threshold: Threshold) -> SearchEnd:
 
 def search_on(steps: Steps, before: SearchEnd, events: Iterable[Event]) -> SearchEnd:
     """Go on with a search that has ended, after it has heard these events, too."""
-    return _searched(steps, with_events(before.state, events), before.spare, forecast_told=True)
+    state = _with_silent_commits(steps, with_events(before.state, events))
+    return _searched(steps, state, before.spare, forecast_told=True)
 
 
 def _searched(
@@ -110,7 +111,7 @@ def _within_budget(steps: Steps, state: SearchState, spare: dict[str, list[Run]]
     were made before it: they cost nothing again.
     """
     budget, graph = steps.budget, state.spec.graph
-    left = budget.search_boots_left(boots_of_builds(state))
+    left = budget.search_boots_left(boots_to_keep(state))
     waiting = 0
     if left and state.ends.reproduced is None:
         waiting = sum(len(spare.get(end, ())) for end in (graph.older, graph.newer))
@@ -135,7 +136,7 @@ def _tell_forecast(steps: Steps, state: SearchState) -> None:
         wall_s=coming.builds * budget.build_cost_s() + coming.boots * budget.boot_cost_s(),
         chance=coming.chance,
         least=2 * limits.verify_boots,
-        most=limits.proof_boots + boots_of_builds(state),
+        most=limits.proof_boots + boots_to_keep(state),
     )
 
 
@@ -229,7 +230,7 @@ def probability_with_proof(
 
 
 def with_events(state: SearchState, events: Iterable[Event]) -> SearchState:
-    """The state of a search that has heard these, too."""
-    for event in events:
-        state = engine.apply(state, event)
-    return state
+    """The state of a search that has heard what was built and booted for a proof."""
+    heard = tuple(events)
+    boots = sum(isinstance(event, Booted) and not event.layout for event in heard)
+    return replace(state, events=(*state.events, *heard), of_proofs=state.of_proofs + boots)

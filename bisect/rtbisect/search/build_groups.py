@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rtbisect.search.ledger import Ledger
     from rtbisect.search.likelihood.features import Kernel
 
-#: Alpha of the comparison for its two looks together: the search has named the commit at its own
+#: Alpha of the comparison for all its looks together: the search has named the commit at its own
 #: confidence before.
 ALPHA = 0.05
 LOOKS = 3
@@ -157,7 +157,9 @@ def _first(
 def _usable(plan: BuildPlan, side: Sequence[Kernel], ledger: Ledger) -> Iterator[Kernel]:
     seen = set(plan.known)
     for sha, layout in side:
-        if ledger.untestable(sha) or (layout and sha in ledger.layouts_failed):
+        broken = ledger.untestable(sha) or (layout and sha in ledger.layouts_failed)
+        # One that failed takes nothing back of those that booted.
+        if broken and not ledger.views.get((sha, layout)):
             continue
         signature = ledger.signature_of((sha, layout))
         if signature in seen:

@@ -30,9 +30,9 @@ MOST_LOOKS = 6
 SHIFT, ONE_CPU, SPREAD = 0.7, 0.15, 0.15
 WIDER_FROM = 10
 #: Ends that may still be alike are booted again while the last look has this chance to tell them
-#: apart, by the boots so far. With 40 boots at most, ends that are alike take 12 boots a side in
-#: the mean, and of those that differ by one standard deviation 2 (heavy tails) to 4 in 100 (none)
-#: are given up by it.
+#: apart, by the boots so far; before WIDER_FROM nobody knows of all that may differ. With 40 boots
+#: at most, ends that are alike take 14 to 15 boots a side in the mean, and of those that differ by
+#: one standard deviation 2 (heavy tails) to 4 in 100 (none) are given up by it.
 PROMISING = 0.1
 #: The spread counts by this quantile: it has to be worse by the smallest effect too.
 HIGH = 0.9
@@ -40,7 +40,7 @@ HIGH = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """How far the calibration is: what the last look at the ends has said."""
+    """How far the calibration is: what the last look at the ends has said, whatever comes later."""
 
     #: Whether the ends differ; None while more boots are due.
     reproduced: bool | None
@@ -58,6 +58,8 @@ class Calibration:
     still: bool = False
     #: The chance that the last look shows a difference, by this one.
     promise: float = 0.0
+    #: Values of both ends at this look, the older one first, without what hosts add.
+    values: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
 
 
 def check_spec(spec: SearchSpec) -> None:
@@ -65,7 +67,7 @@ def check_spec(spec: SearchSpec) -> None:
     first, last = spec.calibrate_min, spec.calibrate_max
     if not 2 <= first <= last:
         raise ConfigError(f"calibration with {first} to {last} boots a side is impossible")
-    last = max(last, spec.looks_max)
+    last = _schedule(spec)[-1]
     if stats.smallest_p(last, last) > asked_p(spec):
         raise ConfigError(
             f"{last}+{last} boots of the ends cannot reach p <= {asked_p(spec):g}",
@@ -106,7 +108,7 @@ def _look_rule(spec: SearchSpec) -> LookRule:
     patient = mean or not spec.looks_max
     return LookRule(
         looks=schedule,
-        always=spec.calibrate_max if patient else spec.calibrate_min,
+        always=spec.calibrate_max if patient else WIDER_FROM,
         floor=effect_floor(spec.threshold),
         alpha=spec.alpha / len(schedule),
         seed=spec.seed,
@@ -115,8 +117,9 @@ def _look_rule(spec: SearchSpec) -> LookRule:
 
 
 def _schedule(spec: SearchSpec) -> tuple[int, ...]:
-    first, last = spec.calibrate_min, max(spec.calibrate_max, spec.looks_max)
-    return looks(first, last, MOST_LOOKS if spec.looks_max else 0)
+    if spec.looks_max:
+        return looks(spec.calibrate_min, max(spec.calibrate_min, spec.looks_max), MOST_LOOKS)
+    return looks(spec.calibrate_min, spec.calibrate_max)
 
 
 def calibration_of(spec: SearchSpec, ledger: Ledger) -> Calibration:
@@ -172,11 +175,10 @@ def decide(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
             return calibration
         # Every boot of both ends gave the same to the last digit: such a figure is not measured,
         # and more boots do not change that. Shares and counts may well be 0 for long.
-        same = not rule.mean and len({*one.views, *two.views}) == 1
-        if same and boots >= WIDER_FROM:
+        if not rule.mean and boots >= WIDER_FROM and len({*one.views, *two.views}) == 1:
             return replace(calibration, still=True)
         # To give up early never makes equal ends differ: alpha holds whatever ends the looks.
-        if boots >= rule.always and calibration.promise < PROMISING and not same:
+        if boots >= rule.always and calibration.promise < PROMISING:
             break
     reverse = _Look.of(bad, good, rule).p()
     swapped = reverse <= SHIFT * rule.alpha and -calibration.shift >= rule.floor
@@ -188,7 +190,8 @@ def _judge_look(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
     """One look: reproduced or not."""
     look = _Look.of(good, bad, rule)
     shift, p = look.shift(), look.p()
-    differ = Calibration(reproduced=True, used=len(good.views), p=p, shift=shift)
+    values = tuple(look.good), tuple(look.bad)
+    differ = Calibration(reproduced=True, used=len(good.views), p=p, shift=shift, values=values)
     if p <= SHIFT * rule.alpha:
         if shift >= rule.floor and shift > 0:
             return differ

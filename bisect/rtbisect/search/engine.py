@@ -149,9 +149,15 @@ def answer(state: SearchState) -> SearchAnswer:
         confidence=confidence,
         figure=state.ends.figure,
         between=state.two.between[0] if outcome is Outcome.MULTIPLE_CULPRITS else "",
-        unlike=contradictions(posterior) if outcome is Outcome.CULPRIT else (),
+        unlike=_unlike(state) if outcome is Outcome.CULPRIT else (),
         sure=finish is None or finish.sure,
     )
+
+
+def _unlike(state: SearchState) -> tuple[tuple[str, float], ...]:
+    """Revisions that the culprit does not explain; reverts are none that anybody knows."""
+    found = contradictions(state.belief)
+    return tuple((sha, p) for sha, p in found if sha not in state.ledger.reverts)
 
 
 def confidence_after(

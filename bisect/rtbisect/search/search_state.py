@@ -28,6 +28,8 @@ class SearchState:
     ancestry: Ancestry = field(compare=False, repr=False)
     #: What was built and booted, in the order in which it was heard.
     events: tuple[Event, ...] = ()
+    #: Boots among these that were made for a proof.
+    of_proofs: int = 0
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -49,8 +51,7 @@ class SearchState:
         spec = self.spec
         if not (spec.layout_below and self.ends.reproduced):
             return False
-        good = self.ledger.values.get(spec.graph.older, ())[: self.ends.used]
-        return self.ends.shift < shift_of(spec.threshold, good, spec.layout_below)
+        return self.ends.shift < shift_of(spec.threshold, self.ends.values[0], spec.layout_below)
 
     @property
     def layouts(self) -> bool:

@@ -26,6 +26,7 @@ from rtbisect.search.build_groups import (
     cheapest,
 )
 from rtbisect.search.posterior import kernels, side_of
+from rtbisect.search.stop import leading_candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,17 +60,20 @@ def build_plan(state: SearchState, culprit: str) -> BuildPlan:
     )
 
 
-def boots_of_builds(state: SearchState) -> int:
-    """Boots of the first look at other builds, by what the ends show; 0 where these do not decide,
-    or may not.
+def boots_to_keep(state: SearchState) -> int:
+    """Boots that a proof of the commit which leads now takes beside the fewest, by what the last
+    look at the ends says: of other builds, or of the commit and its parent, as the ends took. 0
+    while none leads: the search may take them to find one.
     """
-    if not state.small:
+    ends = state.ends
+    if not ends.reproduced or leading_candidate(state) is None:
         return 0
-    shift, graph = state.ends.shift, state.spec.graph
-    ends = [state.ledger.values.get(end, ()) for end in (graph.older, graph.newer)]
-    sigma = math.sqrt(float(np.mean([np.var(end, ddof=1) for end in ends if len(end) > 1])))
-    boots, builds = _first_look(state, Noise(shift, UNKNOWN * shift, sigma))
-    return 2 * boots * builds
+    of_pair = 2 * ends.used
+    if not state.spec.layout_below:
+        return of_pair
+    sigma = math.sqrt(float(np.mean([np.var(end, ddof=1) for end in ends.values])))
+    boots, builds = _first_look(state, Noise(ends.shift, UNKNOWN * ends.shift, sigma))
+    return max(of_pair, 2 * boots * builds)
 
 
 def _first_look(state: SearchState, noise: Noise) -> tuple[int, int]:

@@ -22,12 +22,12 @@ def budget(tmp_path, begun=0, **limits):
 
 def test_a_search_leaves_what_its_proof_takes_of_other_builds(tmp_path):
     assert budget(tmp_path, max_boots=200).search_boots_left() == 200 - 18
-    assert budget(tmp_path, max_boots=200).search_boots_left(of_builds=40) == 200 - 18 - 40
+    assert budget(tmp_path, max_boots=200).search_boots_left(beside=40) == 200 - 18 - 40
     # No more than it can do without; what is spent is spent.
-    assert budget(tmp_path, max_boots=200).search_boots_left(of_builds=90) == 200 - 80
-    assert budget(tmp_path, begun=150, max_boots=200).search_boots_left(of_builds=40) == 0
+    assert budget(tmp_path, max_boots=200).search_boots_left(beside=90) == 200 - 80
+    assert budget(tmp_path, begun=150, max_boots=200).search_boots_left(beside=40) == 0
     old = budget(tmp_path, max_boots=200, proofs=1)
-    assert old.search_boots_left(of_builds=40) == old.search_boots_left()
+    assert old.search_boots_left(beside=40) == old.search_boots_left()
 
 
 @pytest.mark.parametrize(

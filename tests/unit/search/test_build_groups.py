@@ -151,6 +151,14 @@ def test_a_build_that_fails_or_is_no_further_build_makes_room_for_the_next():
     assert ("g1", 0) not in dict(wanted)
 
 
+def test_what_fails_later_takes_no_look_back():
+    better, worse = (tuple((side, number) for number in range(1, 9)) for side in "gb")
+    plan = replace(PLAN, better=better, worse=worse, builds=FEWEST)
+    groups, events = examined(plan, of_side)
+    later = Built("b", ok=False, signature="", seconds=1.0, layout=8)
+    assert build_groups.examine(plan, Ledger(FIGURE, (*events, later)), FIGURE) == groups
+
+
 @pytest.mark.parametrize("builds", [1, 2])
 def test_too_few_builds_say_nothing(builds):
     few = replace(PLAN, better=PLAN.better[: ENOUGH - builds - 1], worse=PLAN.worse[:builds])

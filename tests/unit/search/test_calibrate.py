@@ -2,6 +2,7 @@
 """The looks at the ends, where a campaign has several hosts."""
 
 import random
+import statistics
 from dataclasses import replace
 
 from helpers.campaigns import line_of, sha, thresholds
@@ -90,15 +91,21 @@ def spec_of(looks_max, statistic=WAIT.statistic):
     )
 
 
-def looked(spec, shift, seed):
-    """The calibration of a search whose newer end is slower by `shift` standard deviations."""
+def looked(spec, shift, seed, cpus=0):
+    """The calibration of a search whose newer end is slower by `shift` standard deviations, or the
+    first of so many CPUs of it.
+    """
     rng, state = random.Random(seed), engine.start(spec)
     for end in (spec.graph.older, spec.graph.newer):
         state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
     while state.ends.reproduced is None:
         (trial, *_) = engine.propose(state)
-        value = 20000.0 + 4000.0 * (rng.gauss(0, 1) + shift * (trial.revision == spec.graph.newer))
-        state = engine.apply(state, booted(int(trial.revision, 16), value, ""))
+        more = shift * (trial.revision == spec.graph.newer)
+        each = [rng.gauss(0, 1) + more * (not number) for number in range(cpus or 1)]
+        values = tuple(20000.0 + 4000.0 * value for value in each)
+        boot = booted(int(trial.revision, 16), statistics.median(values), "")
+        seen = replace(boot.observation, per_cpu=values if cpus else ())
+        state = engine.apply(state, replace(boot, observation=seen))
     return state.ends
 
 
@@ -114,9 +121,24 @@ def test_looks_go_on_while_they_promise_a_difference():
 def test_ends_that_are_alike_take_few_boots():
     looks = [looked(spec_of(40), 0.0, seed) for seed in range(40)]
     assert not any(ends.reproduced for ends in looks)
-    assert sum(ends.used for ends in looks) / len(looks) < 16
-    given_up = [ends for ends in looks if ends.used == 6]
+    assert sum(ends.used for ends in looks) / len(looks) < 20
+    given_up = [ends for ends in looks if ends.used < 40]
     assert all(ends.promise < PROMISING for ends in given_up)
+    assert min(ends.used for ends in looks) == 10
+
+
+def test_nothing_is_given_up_before_everything_was_looked_at():
+    """One CPU of five, which six boots do not look at; and ends the wrong way round."""
+    cpu = [looked(spec_of(40), 4.0, seed, cpus=5) for seed in range(10)]
+    assert sum(bool(ends.reproduced and ends.figure.view) for ends in cpu) >= 8
+    swapped = [looked(spec_of(40), -2.5, seed) for seed in range(10)]
+    assert sum(ends.swapped for ends in swapped) >= 7
+
+
+def test_the_budget_bounds_the_looks():
+    """What they may take at most follows from it, also where more were taken always before."""
+    spec = replace(spec_of(20), calibrate_max=40)
+    assert max(looked(spec, 0.7, seed).used for seed in range(20)) == 20
 
 
 def test_what_seldom_happens_is_not_given_up_before_it_has_happened():
