@@ -31,8 +31,8 @@ SHIFT, ONE_CPU, SPREAD = 0.7, 0.15, 0.15
 WIDER_FROM = 10
 #: Ends that may still be alike are booted again while the last look has this chance to tell them
 #: apart, by the boots so far; before WIDER_FROM nobody knows of all that may differ. With 40 boots
-#: at most, ends that are alike take 14 to 15 boots a side in the mean, and of those that differ by
-#: one standard deviation 2 (heavy tails) to 4 in 100 (none) are given up by it.
+#: at most, ends that are alike take 15 to 16 boots a side in the mean, and of those that differ by
+#: one standard deviation 1 (heavy tails) to 3 in 100 (none) are given up by it.
 PROMISING = 0.1
 #: The spread counts by this quantile: it has to be worse by the smallest effect too.
 HIGH = 0.9
