@@ -34,6 +34,9 @@ WIDER_FROM = 10
 #: at most, ends that are alike take 15 to 16 boots a side in the mean, and of those that differ by
 #: one standard deviation 1 (heavy tails) to 3 in 100 (none) are given up by it.
 PROMISING = 0.1
+#: Ends that twice as many boots have this chance to tell apart are not called alike by a last look
+#: that the budget made the last one.
+OPEN = 0.5
 #: The spread counts by this quantile: it has to be worse by the smallest effect too.
 HIGH = 0.9
 
@@ -56,8 +59,11 @@ class Calibration:
     figure: Aspect = WHOLE
     #: All boots of both ends gave the same figure to the last digit.
     still: bool = False
-    #: The chance that the last look shows a difference, by this one.
+    #: The chance that the last look shows a difference, by this one; of the last look itself, that
+    #: twice its boots do.
     promise: float = 0.0
+    #: The looks are over, and the ends may well differ.
+    open: bool = False
     #: Values of both ends at this look, the older one first, without what hosts add.
     values: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
 
@@ -113,6 +119,7 @@ def _look_rule(spec: SearchSpec) -> LookRule:
         alpha=spec.alpha / len(schedule),
         seed=spec.seed,
         mean=mean,
+        bounded=bool(spec.looks_max),
     )
 
 
@@ -161,11 +168,13 @@ class LookRule:
     seed: int
     #: Means are compared (shares, counts), not medians.
     mean: bool
+    #: It is the budget that has no further look.
+    bounded: bool = False
 
 
 def decide(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
     """What the looks say about the boots of both ends."""
-    calibration = Calibration(reproduced=None, used=0, p=1.0, shift=0.0)
+    calibration, may_differ = Calibration(reproduced=None, used=0, p=1.0, shift=0.0), False
     for boots in rule.looks:
         if min(len(good.views), len(bad.views)) < boots:
             return replace(calibration, reproduced=None)
@@ -180,9 +189,10 @@ def decide(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
         # To give up early never makes equal ends differ: alpha holds whatever ends the looks.
         if boots >= rule.always and calibration.promise < PROMISING:
             break
+    may_differ = rule.bounded and boots == rule.looks[-1] and calibration.promise >= OPEN
     reverse = _Look.of(bad, good, rule).p()
     swapped = reverse <= SHIFT * rule.alpha and -calibration.shift >= rule.floor
-    return replace(calibration, swapped=swapped)
+    return replace(calibration, swapped=swapped, open=may_differ)
 
 
 @lru_cache(maxsize=64)
@@ -213,7 +223,7 @@ def _promise(p: float, share: float, look: _Look) -> float:
     """
     times = look.rule.looks[-1] / len(look.good)
     if times <= 1:
-        return 0.0
+        times = 2.0
     asked, seen = norm.isf(share * look.rule.alpha), norm.isf(min(p, 1 - 1e-9))
     return float(norm.sf((asked - seen * math.sqrt(times)) / math.sqrt(times - 1)))
 

@@ -75,6 +75,10 @@ def _ends_alike(state: SearchState) -> Finish | None:
     boots, p, asked = ends.used, ends.p, asked_p(state.spec)
     if ends.reproduced is False:
         reason = Finding.of(Endings.ALIKE, boots=boots, p=p, asked=asked)
+        if ends.open:
+            return Finish(
+                Outcome.INCONCLUSIVE, Finding.of(Endings.MAY_DIFFER, boots=boots, p=p, asked=asked)
+            )
         if ends.still:
             reason = Finding.of(Endings.STILL, boots=boots)
         if ends.swapped:

@@ -57,6 +57,9 @@ SENTENCES: Mapping[str, Words] = {
     Endings.NEWER_UNTESTABLE: "the {voice.newer} end {sha:.12} {why}",
     Endings.MEASUREMENT: "{why}: the measurement does not work",
     Endings.ALIKE: f"{_ENDS} do not differ enough {_P}",
+    Endings.MAY_DIFFER: (
+        f"{_ENDS} may differ {_P}; more of them, with a larger {{voice.more_runs}}, would tell"
+    ),
     Endings.STILL: f"{_ENDS} all gave the same figure",
     Endings.SWAPPED: (
         "the {voice.newer} end is better than the {voice.older} end; are the ends swapped?"

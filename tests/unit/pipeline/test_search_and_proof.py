@@ -55,6 +55,7 @@ def test_what_the_budget_ends_is_open_between_those_that_are_left(tmp_path):
     result, _ = found(tmp_path, truth=LUCKY + 1, max_boots=48)
     assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
     assert first(result.reasons[:1], Proofs.SEARCHED_ON)["culprit"] == sha(LUCKY)
+    assert first(result.reasons, Searches.KEPT_BOOTS)["most"] == 48
     candidates = {candidate for candidate, _ in result.candidates}
     assert sha(LUCKY + 1) in candidates <= {sha(n) for n in range(5, 9)}
 

@@ -141,6 +141,16 @@ def test_the_budget_bounds_the_looks():
     assert max(looked(spec, 0.7, seed).used for seed in range(20)) == 20
 
 
+def test_ends_that_the_last_look_almost_tells_apart_are_not_called_alike():
+    looks = [looked(spec_of(20), 0.8, seed) for seed in range(60)]
+    last = [ends for ends in looks if ends.used == 20 and not ends.reproduced]
+    assert {ends.open for ends in last} == {True, False}
+    assert min(e.p for e in last if not e.open) >= max(e.p for e in last if e.open)
+    # Of a site that bounds its looks itself the last one decides.
+    own = [looked(replace(spec_of(0), calibrate_max=20), 0.8, seed) for seed in range(20)]
+    assert not any(ends.open for ends in own)
+
+
 def test_what_seldom_happens_is_not_given_up_before_it_has_happened():
     """A share of boots is looked at `calibrate_max` times, whatever the first ones say."""
     spec = spec_of(40, Statistic.FRACTION)

@@ -56,6 +56,7 @@ WORDS = [
     ),
     (
         Endings.ALIKE_BUDGET,
+        Endings.MAY_DIFFER,
         LOOK | {"spent": SPENT},
         (
             "10 + 10 boots of the ends look alike (p = 0.012, at most 0.0035 is asked), and the "

@@ -40,6 +40,8 @@ class Endings(Kind):
     MEASUREMENT = "ending.measurement", "why"
     #: The looks at the ends found no difference; `boots` a side, `asked` is the p that was needed.
     ALIKE = "ending.alike", "boots p asked"
+    #: The last look that the budget allows did not tell; numbers as in ALIKE.
+    MAY_DIFFER = "ending.may-differ", "boots p asked"
     #: The same to the last digit.
     STILL = "ending.still", "boots"
     SWAPPED = "ending.swapped"
