@@ -209,10 +209,10 @@ def _calibration_trials(state: SearchState, hosts: int, builders: int) -> tuple[
         return tuple(
             Trial(sha, BootPurpose.CALIBRATE, boot=False) for sha in unbuilt[: max(1, builders)]
         )
-    return tuple(
-        Trial(sha, BootPurpose.CALIBRATE)
-        for sha in ends_due(state.spec, state.ledger, max(1, hosts))
-    )
+    # What the budget keeps for a proof is not taken because hosts are free.
+    most = min(max(1, hosts), state.spec.max_boots - state.ledger.boots)
+    due = ends_due(state.spec, state.ledger, most)
+    return tuple(Trial(sha, BootPurpose.CALIBRATE) for sha in due)
 
 
 def _chance(needed: float, left: int) -> float:

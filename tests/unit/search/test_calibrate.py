@@ -135,6 +135,21 @@ def test_nothing_is_given_up_before_everything_was_looked_at():
     assert sum(ends.swapped for ends in swapped) >= 7
 
 
+def test_free_hosts_take_no_boots_beyond_the_budget():
+    spec = replace(spec_of(40), max_boots=13)
+    state = engine.start(spec)
+    for end in (spec.graph.older, spec.graph.newer):
+        state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
+    for _ in range(12):
+        (trial, *_) = engine.propose(state)
+        worse = trial.revision == spec.graph.newer
+        number = state.ledger.boots
+        value = 20000.0 + 3000.0 * worse + 2000.0 * (number % 4)
+        state = engine.apply(state, booted(int(trial.revision, 16), value, ""))
+    assert state.ends.reproduced is None
+    assert len(engine.propose(state, free_hosts=8)) == 1
+
+
 def test_the_budget_bounds_the_looks():
     """What they may take at most follows from it, also where more were taken always before."""
     spec = replace(spec_of(20), calibrate_max=40)
