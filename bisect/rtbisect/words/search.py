@@ -58,7 +58,7 @@ SENTENCES: Mapping[str, Words] = {
     Endings.MEASUREMENT: "{why}: the measurement does not work",
     Endings.ALIKE: f"{_ENDS} do not differ enough {_P}",
     Endings.MAY_DIFFER: (
-        f"{_ENDS} may differ {_P}; more of them, with a larger {{voice.more_runs}}, would tell"
+        f"{_ENDS} may differ {_P}; a larger {{voice.more_runs}} would probably tell"
     ),
     Endings.STILL: f"{_ENDS} all gave the same figure",
     Endings.SWAPPED: (

@@ -87,7 +87,7 @@ def voice_of(sought: Sought = Sought.REGRESSION, measured: Measured = Measured.K
         **_CHANGES[sought],
         run="boot",
         same="are the same kernel, bit for bit",
-        more_runs="max_boots of the site",
+        more_runs="--max-boots (max_boots of a site)",
         builds=True,
     )
 

@@ -47,6 +47,14 @@ WORDS = [
         LOOK,
         ("10 + 10 boots of the ends do not differ enough (p = 0.012, at most 0.0035 is asked)"),
     ),
+    (
+        Endings.MAY_DIFFER,
+        LOOK,
+        (
+            "10 + 10 boots of the ends may differ (p = 0.012, at most 0.0035 is asked); a larger "
+            "--max-boots (max_boots of a site) would probably tell"
+        ),
+    ),
     (Endings.STILL, {"boots": 10}, "10 + 10 boots of the ends all gave the same figure"),
     (Endings.SWAPPED, {}, "the bad end is better than the good end; are the ends swapped?"),
     (
@@ -56,7 +64,6 @@ WORDS = [
     ),
     (
         Endings.ALIKE_BUDGET,
-        Endings.MAY_DIFFER,
         LOOK | {"spent": SPENT},
         (
             "10 + 10 boots of the ends look alike (p = 0.012, at most 0.0035 is asked), and the "
