@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rtbisect.model.campaign import Threshold
+
+    _T = TypeVar("_T")
+    #: Of two kernels.
+    Pair: TypeAlias = tuple[Sequence[_T], Sequence[_T]]
 
 #: Rounds of the fit; what is left of a difference between hosts is halved in each, or better.
 _ROUNDS = 60
@@ -90,53 +94,43 @@ def smallest_p(base: Sequence[str], new: Sequence[str]) -> float:
     return max(1 / splits, 1 / (stats.SAMPLED_SPLITS + 1))
 
 
-def split_p(  # noqa: PLR0913  (two samples, their hosts)
-    base: Sequence[float],
-    new: Sequence[float],
-    base_hosts: Sequence[str],
-    new_hosts: Sequence[str],
-    *,
-    ranks: bool,
-    seed: int = 0,
-) -> float:
-    """P value of "new is greater" for aligned values, by their ranks or as they are: random
+def exchanged_freely(hosts: Pair[str]) -> bool:
+    """Whether labels of two kernels change places freely: of one of them no host is known, or all
+    boots are of one.
+    """
+    return not all(hosts) or one_block(*hosts)
+
+
+def split_p(values: Pair[float], hosts: Pair[str], *, ranks: bool, seed: int = 0) -> float:
+    """P value of "the second is greater" for aligned values, by their ranks or as they are: random
     exchanges of labels within hosts, with the +1 correction.
     """
+    base, new = values
     pooled = np.asarray([*base, *new], dtype=np.float64)
     if ranks:
         _, value_index, times = np.unique(pooled, return_inverse=True, return_counts=True)
         pooled = (np.cumsum(times) - (times - 1) / 2)[value_index.reshape(-1)].astype(np.float64)
-    hosts = [*base_hosts, *new_hosts]
+    host_of = [name for names in hosts for name in names]
     is_new = np.arange(pooled.size) >= len(base)
     observed = float(pooled[is_new].sum())
     rng = np.random.default_rng(seed)
     sums = np.zeros(stats.SAMPLED_SPLITS)
-    for host in sorted(set(hosts)):
-        block = np.array([name == host for name in hosts])
-        values, size = pooled[block], int(is_new[block].sum())
-        order = rng.random((stats.SAMPLED_SPLITS, values.size)).argsort(axis=1)[:, :size]
-        sums += values[order].sum(axis=1)
+    for host in sorted(set(host_of)):
+        block = np.array([name == host for name in host_of])
+        inside, size = pooled[block], int(is_new[block].sum())
+        order = rng.random((stats.SAMPLED_SPLITS, inside.size)).argsort(axis=1)[:, :size]
+        sums += inside[order].sum(axis=1)
     slack = 1e-9 * float(np.abs(pooled).sum())
     extreme = int(np.count_nonzero(sums >= observed - slack))
     return (extreme + 1) / (sums.size + 1)
 
 
-def exchange_p(  # noqa: PLR0913  (two samples, their hosts)
-    base: Sequence[float],
-    new: Sequence[float],
-    base_hosts: Sequence[str],
-    new_hosts: Sequence[str],
-    *,
-    ranks: bool,
-    seed: int = 0,
-) -> float:
-    """P value of "new is greater": labels are exchanged within a host where there are several, else
-    freely. Without hosts all boots are of one.
-    """
-    if not base_hosts or not new_hosts or one_block(base_hosts, new_hosts):
+def exchange_p(values: Pair[float], hosts: Pair[str], *, ranks: bool, seed: int = 0) -> float:
+    """The same where hosts may be one, or unknown: then labels are exchanged freely."""
+    if exchanged_freely(hosts):
         test = stats.rank_p if ranks else stats.permutation_p
-        return test(base, new, alternative="greater", seed=seed)
-    return split_p(base, new, base_hosts, new_hosts, ranks=ranks, seed=seed)
+        return test(*values, alternative="greater", seed=seed)
+    return split_p(values, hosts, ranks=ranks, seed=seed)
 
 
 def host_parts(

@@ -87,9 +87,8 @@ def _compare(
     interval = stats.bootstrap_shift(base_badness, new_badness, mean=by_mean(threshold))
     # One stray boot of the parent must not take back what ten others say; what is judged by its
     # mean is compared by its mean.
-    p = blocks.exchange_p(
-        base_badness, new_badness, base.hosts, new.hosts, ranks=not by_mean(threshold)
-    )
+    badnesses, hosts = (base_badness, new_badness), (base.hosts, new.hosts)
+    p = blocks.exchange_p(badnesses, hosts, ranks=not by_mean(threshold))
     return shift, interval, p
 
 
@@ -101,7 +100,7 @@ def sides(
         all_badness(threshold, base.values),
         all_badness(threshold, new.values),
     )
-    if _one_host(base, new):
+    if blocks.exchanged_freely((base.hosts, new.hosts)):
         return base_badness, new_badness
     base_badness, new_badness = blocks.aligned((base_badness, new_badness), (base.hosts, new.hosts))
     return base_badness, new_badness
@@ -117,13 +116,9 @@ def falls_short(threshold: Threshold, whole: Pair, part: Pair) -> bool:
 
 def smallest_p(base: Sample, new: Sample) -> float:
     """Smallest one-sided p that so many boots on these hosts can have."""
-    if _one_host(base, new):
+    if blocks.exchanged_freely((base.hosts, new.hosts)):
         return stats.smallest_p(base.n, new.n)
     return blocks.smallest_p(base.hosts, new.hosts)
-
-
-def _one_host(base: Sample, new: Sample) -> bool:
-    return not base.hosts or not new.hosts or blocks.one_block(base.hosts, new.hosts)
 
 
 def judge_all(

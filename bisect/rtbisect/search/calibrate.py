@@ -47,8 +47,6 @@ class Calibration:
 
     #: Whether the ends differ; None while more boots are due.
     reproduced: bool | None
-    #: Boots a side at that look; 0 before the first one.
-    used: int
     #: P value of that look, one-sided.
     p: float
     #: By how much `figure` is worse at the newer end, in badness (judge/scale.py).
@@ -66,6 +64,11 @@ class Calibration:
     open: bool = False
     #: Values of both ends at this look, the older one first, without what hosts add.
     values: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
+
+    @property
+    def used(self) -> int:
+        """Boots a side at that look; 0 before the first one."""
+        return len(self.values[0])
 
 
 def check_spec(spec: SearchSpec) -> None:
@@ -174,7 +177,7 @@ class LookRule:
 
 def decide(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
     """What the looks say about the boots of both ends."""
-    calibration, may_differ = Calibration(reproduced=None, used=0, p=1.0, shift=0.0), False
+    calibration, may_differ = Calibration(reproduced=None, p=1.0, shift=0.0), False
     for boots in rule.looks:
         if min(len(good.views), len(bad.views)) < boots:
             return replace(calibration, reproduced=None)
@@ -201,7 +204,7 @@ def _judge_look(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
     look = _Look.of(good, bad, rule)
     shift, p = look.shift(), look.p()
     values = tuple(look.good), tuple(look.bad)
-    differ = Calibration(reproduced=True, used=len(good.views), p=p, shift=shift, values=values)
+    differ = Calibration(reproduced=True, p=p, shift=shift, values=values)
     if p <= SHIFT * rule.alpha:
         if shift >= rule.floor and shift > 0:
             return differ
@@ -254,7 +257,8 @@ class _Look:
 
     def p(self) -> float:
         """One-sided, by ranks."""
-        return blocks.exchange_p(self.good, self.bad, *self.hosts, ranks=True, seed=self.rule.seed)
+        values = self.good, self.bad
+        return blocks.exchange_p(values, self.hosts, ranks=True, seed=self.rule.seed)
 
     def spread(self) -> _Look:
         """How far each boot lies from the middle of its end."""

@@ -111,7 +111,7 @@ def test_labels_change_places_within_a_host_only():
     assert blocks.smallest_p(("a", "a", "b"), ("a", "b", "b")) == 1 / 9
     # Nothing can be said of kernels that share no host.
     assert blocks.smallest_p(("a",) * 9, ("b",) * 9) == 1.0
-    apart = blocks.split_p((1.0,) * 9, (9.0,) * 9, ("a",) * 9, ("b",) * 9, ranks=True)
+    apart = blocks.split_p(((1.0,) * 9, (9.0,) * 9), (("a",) * 9, ("b",) * 9), ranks=True)
     assert apart == 1.0
 
 
@@ -126,7 +126,7 @@ def test_the_test_is_honest_under_the_null(ranks):
         hosts = tuple(rng.choice("ab") for _ in range(6)), tuple(rng.choice("ab") for _ in range(6))
         sides = [tuple(4.0 * (h == "b") + rng.gauss(0, 1) for h in side) for side in hosts]
         one, two = blocks.aligned(sides, hosts)
-        found.append(blocks.split_p(one, two, *hosts, ranks=ranks, seed=1))
+        found.append(blocks.split_p((one, two), hosts, ranks=ranks, seed=1))
     for level in (0.05, 0.2, 0.5):
         assert sum(p <= level for p in found) / len(found) < level + 3 * (level / 200) ** 0.5
 
@@ -134,5 +134,5 @@ def test_the_test_is_honest_under_the_null(ranks):
 def test_blocks_agree_with_the_exact_test_where_there_is_one_host():
     one, two = (1.0, 5.0, 3.0, 2.5, 1.5), (6.0, 2.0, 8.0, 6.5, 9.0)
     exact = stats.rank_p(one, two, alternative="greater")
-    found = blocks.split_p(one, two, ("a",) * 5, ("a",) * 5, ranks=True)
+    found = blocks.split_p((one, two), (("a",) * 5, ("a",) * 5), ranks=True)
     assert found == pytest.approx(exact, abs=0.01)
