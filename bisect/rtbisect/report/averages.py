@@ -15,6 +15,7 @@ from rtbisect.report.wording import said
 from rtbisect.suites.base import every, find
 from rtbisect.words import workloads
 from rtbisect.words.metrics import name_of
+from rtbisect.words.numbers import readable
 
 if TYPE_CHECKING:
     from rtbisect.model.report import Repaired, ReportInput
@@ -108,6 +109,13 @@ def spread(sample: Sample, unit: str = "", *, mean: bool = False) -> str:
 def overlap(one: Sample, other: Sample) -> bool:
     """Whether the ranges of the boots of two sides, both with some, have anything in common."""
     return max(one.values) >= min(other.values) and max(other.values) >= min(one.values)
+
+
+def shown_in(report: ReportInput, judgement: Judgement) -> tuple[str, float]:
+    """The unit that both sides of a judgement are told in, and by what they are multiplied."""
+    limit = limit_of(report, judgement)
+    middles = (centre(side, limit) for side in (judgement.base, judgement.new) if side.values)
+    return readable(judged_unit(report, judgement), *middles)
 
 
 def of_boots(key: MetricKey) -> bool:

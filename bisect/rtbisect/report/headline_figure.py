@@ -10,13 +10,12 @@ from rtbisect.report.averages import (
     centre,
     has_share,
     judged_name,
-    judged_unit,
     limit_of,
     of_boots,
+    shown_in,
 )
 from rtbisect.report.text import counted, histogram, number, suffix
 from rtbisect.report.wording import words_of
-from rtbisect.words.numbers import readable
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, Threshold
@@ -75,9 +74,7 @@ def boots_by(report: ReportInput) -> tuple[str, tuple[str, ...]]:
         ]
         drawn = counted(called, rows, names)
     else:
-        limit, unit = limit_of(report, judgement), judged_unit(report, judgement)
-        middles = (centre(side, limit) for side in (base, new) if side.values)
-        shown, factor = readable(unit, *middles)
+        shown, factor = shown_in(report, judgement)
         before, after = ([value * factor for value in side.values] for side in (base, new))
         drawn = histogram(before, after, shown, names)
     return f"Boots by {called}", drawn
@@ -92,7 +89,7 @@ def medians(report: ReportInput, judgement: Judgement) -> str:
         return f"{base} -> {new}"
     limit = limit_of(report, judgement)
     older, newer = (centre(side, limit) for side in (judgement.base, judgement.new))
-    unit, factor = readable(judged_unit(report, judgement), older, newer)
+    unit, factor = shown_in(report, judgement)
     # A scaled figure has its three digits, as a sentence has them.
     whole = factor == 1
     before, after = (number(value * factor, whole=whole) for value in (older, newer))

@@ -23,6 +23,7 @@ from rtbisect.report.averages import (
     limit_of,
     middle_word,
     overlap,
+    shown_in,
     threshold_of,
 )
 from rtbisect.report.headline_figure import headline, test_name
@@ -87,7 +88,7 @@ def _sides(report: ReportInput, judgement: Judgement) -> dict[str, Any]:
         }
     limit = limit_of(report, judgement)
     before, after = centre(base, limit), centre(new, limit)
-    unit, factor = readable(judged_unit(report, judgement), before, after)
+    unit, factor = shown_in(report, judgement)
     part = {"part": judgement.figure} if judgement.figure else {}
     return name | part | {"base": before * factor, "new": after * factor, "unit": unit}
 

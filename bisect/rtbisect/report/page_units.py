@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rtbisect.model.campaign import Scale
-from rtbisect.report.averages import centre, centre_of, judged_unit, limit_of, unit_of
+from rtbisect.report.averages import centre_of, judged_unit, shown_in, unit_of
 from rtbisect.report.opening import scaled
 from rtbisect.words.numbers import readable
 
@@ -75,9 +75,7 @@ def _unit(report: ReportInput, name: _Name) -> _Unit:
     choices += [readable(measured, centre_of(row.sample, mean=row.mean)) for row in rows]
     for found in judged:
         if judged_unit(report, found) == measured:
-            limit = limit_of(report, found)
-            middles = (centre(side, limit) for side in (found.base, found.new))
-            choices.append(readable(measured, *middles))
+            choices.append(shown_in(report, found))
     told, factor = min(choices, key=lambda choice: choice[1])
     return _Unit(measured, told, factor)
 

@@ -19,12 +19,12 @@ from rtbisect.model.kinds.report import Concerns, Found, Machines, Shows, Untest
 from rtbisect.model.lab import site_program
 from rtbisect.model.result import CheckName, CheckStatus, GateName, GateStatus, KernelRole
 from rtbisect.report.averages import (
-    centre,
     has_share,
     judged_unit,
     limit_of,
     of_boots,
     repaired_by,
+    shown_in,
     threshold_of,
     unit_of,
 )
@@ -35,7 +35,6 @@ from rtbisect.report.policy import asks_to_pick
 from rtbisect.report.stable_series import series
 from rtbisect.report.text import cut
 from rtbisect.suites.base import every
-from rtbisect.words.numbers import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,20 +129,13 @@ def _in_one_unit(report: ReportInput, why: Finding) -> Finding:
     found = headline(report)
     if why.kind != Gates.LUCK or found is None or not found[0].two_sided:
         return why
-    shown, factor = _shown_in(report, found[0])
+    shown, factor = shown_in(report, found[0])
     data: dict[str, Any] = dict(why.data)
     for name in ("luck", "change"):
         shift = data[name].data if data[name].kind == Told.SHIFT else {}
         if shift.get("unit") == judged_unit(report, found[0]):
             data[name] = Finding.of(Told.SHIFT, difference=shift["difference"] * factor, unit=shown)
     return Finding.of(Gates.LUCK, **data)
-
-
-def _shown_in(report: ReportInput, judgement: Judgement) -> tuple[str, float]:
-    """The unit that both sides of a judgement are told in, and by what they are multiplied."""
-    limit = limit_of(report, judgement)
-    middles = (centre(side, limit) for side in (judgement.base, judgement.new))
-    return readable(judged_unit(report, judgement), *middles)
 
 
 def effect(report: ReportInput, judgement: Judgement) -> Finding:
@@ -163,7 +155,7 @@ def effect(report: ReportInput, judgement: Judgement) -> Finding:
             p=judgement.p,
             figures=_corrected_for(report, judgement),
         )
-    shown, factor = _shown_in(report, judgement)
+    shown, factor = shown_in(report, judgement)
     return Finding.of(
         Shows.DIFFERENCE,
         difference=judgement.effect * factor,
