@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rtbisect.campaign import first_fingerprint
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.model.campaign import Limits
+from rtbisect.model.campaign import Limits, first_rules
 from rtbisect.model.command import NO_KERNEL
 from rtbisect.model.formats import kept_as
 
@@ -32,13 +32,6 @@ VERSION = 2
 
 #: Of the step that keeps what boots depend on.
 MACHINE = "machine"
-
-#: Limits that are no one's choice but rules of the program, as they were before they had a name.
-FIRST_RULES: Mapping[str, Any] = {
-    "proof_counts": False,
-    "proofs": 1,
-    "looks_max": 0,
-}
 
 #: Defaults that changed: a site that does not say them has not changed by that.
 FIRST_DEFAULTS: Mapping[str, int] = {"max_boots": 80, "max_builds": 60}
@@ -163,8 +156,7 @@ def as_begun(setup: Setup, journal: Journal) -> Setup:
     """
     kept = _kept_or_new(journal, "setup", Fingerprint, setup_parts(setup))
     known = json.loads(kept.document)["limits"] if kept.document else {}
-    rules = {name: rule for name, rule in FIRST_RULES.items() if name not in known}
-    setup = replace(setup, limits=replace(setup.limits, **rules))
+    setup = replace(setup, limits=replace(setup.limits, **first_rules(known)))
     for limits in _with_first_defaults(setup.limits):
         before = replace(setup, limits=limits)
         if kept.fits(setup_parts(before)):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -250,6 +250,10 @@ class Observation:
     host: str = ""
 
 
+#: A search leaves at most this part of all boots to its proof.
+KEPT_AT_MOST = 0.4
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Budget and decision limits of a campaign, from the site file."""
@@ -292,6 +296,22 @@ class Limits:
     def kept_boots(self) -> int:
         """What a search leaves for the proof, as far as the budget covers the first look."""
         return max(0, min(self.proof_boots, self.max_boots - 2 * self.calibrate_min))
+
+    def kept_with(self, beside: int) -> int:
+        """The same with so many boots beside these, as far as the search can do without them."""
+        if self.proofs == 1:
+            return self.kept_boots
+        most = round(KEPT_AT_MOST * self.max_boots)
+        return max(self.kept_boots, min(self.kept_boots + beside, most))
+
+
+#: Limits that are no one's choice but rules of the program, as they were before they had a name.
+FIRST_RULES: Mapping[str, Any] = {"proof_counts": False, "proofs": 1, "looks_max": 0}
+
+
+def first_rules(limits: Mapping[str, Any]) -> dict[str, Any]:
+    """Of kept limits the rules that they do not name, as they were then."""
+    return {name: rule for name, rule in FIRST_RULES.items() if name not in limits}
 
 
 def with_sought(request: dict[str, Any]) -> dict[str, Any]:

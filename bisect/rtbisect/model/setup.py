@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import CampaignRequest, Limits, Threshold, untoward, with_sought
+from rtbisect.model.campaign import (
+    CampaignRequest,
+    Limits,
+    Threshold,
+    first_rules,
+    untoward,
+    with_sought,
+)
 from rtbisect.model.code import BuildRequest  # noqa: TC001  (pydantic reads the annotations)
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile, Window  # noqa: TC001
@@ -53,16 +60,12 @@ def _with_kernel(setup: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_rules(setup: dict[str, Any]) -> dict[str, Any]:
-    """Up to version 3 the boots of a proof did not count for the confidence."""
-    return setup | {"limits": setup["limits"] | {"proof_counts": False}}
+    """Versions 3 and 4 did not know the rules that came after them."""
+    limits = setup["limits"]
+    return setup | {"limits": limits | first_rules(limits)}
 
 
-def _with_one_proof(setup: dict[str, Any]) -> dict[str, Any]:
-    """Up to version 4 a proof ended its search, and all looks at the ends were taken."""
-    return setup | {"limits": setup["limits"] | {"proofs": 1, "looks_max": 0}}
-
-
-@kept_as("Setup", _with_sought, _with_kernel, _with_rules, _with_one_proof)
+@kept_as("Setup", _with_sought, _with_kernel, _with_rules, _with_rules)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """The fixed values of a campaign."""

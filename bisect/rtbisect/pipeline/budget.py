@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 FIRST_GUESS_BOOT_S = 20.0
 FIRST_GUESS_BUILD_S = 30.0
 FIRST_GUESS_COLD_BUILD_S = 300.0
-#: A search leaves at most this part of all boots to its proof.
-KEPT_AT_MOST = 0.4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +44,7 @@ class Budget:
 
     def search_boots_left(self, beside: int = 0) -> int:
         """The same without what is kept for the proof, and so many boots beside that."""
-        limits = self.setup.limits
-        kept = limits.kept_boots
-        if limits.proofs > 1:
-            kept = max(kept, min(kept + beside, round(KEPT_AT_MOST * limits.max_boots)))
-        return max(0, self.boots_left - kept)
+        return max(0, self.boots_left - self.setup.limits.kept_with(beside))
 
     @property
     def builds_left(self) -> int:

@@ -10,14 +10,13 @@ import pytest
 from helpers.campaigns import ROOT
 from rtbisect.campaign import assemble
 from rtbisect.campaign.fingerprint import (
-    FIRST_RULES,
     Fingerprint,
     MachineFingerprint,
     machine_parts,
     new_fingerprint,
     setup_parts,
 )
-from rtbisect.model.campaign import CampaignRequest, Limits
+from rtbisect.model.campaign import FIRST_RULES, CampaignRequest, Limits
 from rtbisect.model.command import CommandRequest
 from rtbisect.store import codec
 
