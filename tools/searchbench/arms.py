@@ -10,8 +10,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from unittest import mock
 
 import numpy as np
@@ -19,14 +18,12 @@ import numpy as np
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Observation, Outcome, Sample
 from rtbisect.model.lab import RunStatus
-from rtbisect.pipeline.budget import Budget
 from rtbisect.pipeline.proof import most_boots
 from rtbisect.pipeline.search_and_proof import tells_more
 from rtbisect.pipeline.search_loop import (
     SearchEnd,
     probability_with_proof,
     proof_events,
-    with_events,
 )
 from rtbisect.search import engine, verification
 from rtbisect.search.ancestry import candidates_between
@@ -94,10 +91,8 @@ class Played:
 
     def left(self, state: SearchState) -> int:
         """Boots that the search may still take."""
-        budget = SimpleNamespace(setup=SimpleNamespace(limits=self.limits), boots_left=self.boots)
-        if not self.proof:
-            return self.boots
-        return Budget.search_boots_left(cast("Budget", budget), boots_to_keep(state))
+        kept = self.limits.kept_with(boots_to_keep(state)) if self.proof else 0
+        return max(0, self.boots - kept)
 
     @property
     def boots(self) -> int:
@@ -166,7 +161,7 @@ def proved(play: Played, found: SearchEnd) -> tuple[str, str | None, float]:
             return outcome.value, found.answer.culprit, confidence
         if not (proofs_left and play.left(found.state)):
             break
-        state, finish = carry_on(with_events(found.state, heard), world, play.left)
+        state, finish = carry_on(engine.with_proof(found.state, heard), world, play.left)
         after = SearchEnd(engine.answer(state), state)
         if not tells_more(found, heard, after):
             break

@@ -67,7 +67,7 @@ def search(steps: Steps, graph: CommitGraph, threshold: Threshold) -> SearchEnd:
 
 def search_on(steps: Steps, before: SearchEnd, events: Iterable[Event]) -> SearchEnd:
     """Go on with a search that has ended, after it has heard these events, too."""
-    state = _with_silent_commits(steps, with_events(before.state, events))
+    state = _with_silent_commits(steps, engine.with_proof(before.state, events))
     return _searched(steps, state, before.spare, forecast_told=True)
 
 
@@ -227,10 +227,3 @@ def probability_with_proof(
     rebuilt = not borne_out.isdisjoint((CheckName.BUILDS, CheckName.REVERT))
     events = proof_events(search_end, state)
     return engine.confidence_after(search_end.state, state.spec.culprit, events, rebuilt=rebuilt)
-
-
-def with_events(state: SearchState, events: Iterable[Event]) -> SearchState:
-    """The state of a search that has heard what was built and booted for a proof."""
-    heard = tuple(events)
-    boots = sum(isinstance(event, Booted) and not event.layout for event in heard)
-    return replace(state, events=(*state.events, *heard), of_proofs=state.of_proofs + boots)

@@ -20,6 +20,7 @@ from rtbisect.model.result import TestedRevision
 from rtbisect.search import plan, stop
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.calibrate import check_spec, ends_due
+from rtbisect.search.events import Booted
 from rtbisect.search.predictive import contradictions
 from rtbisect.search.search_state import SearchState
 from rtbisect.search.spec import (
@@ -55,6 +56,13 @@ def start(spec: SearchSpec) -> SearchState:
 def apply(state: SearchState, event: Event) -> SearchState:
     """The state after one more event."""
     return replace(state, events=(*state.events, event))
+
+
+def with_proof(state: SearchState, events: Iterable[Event]) -> SearchState:
+    """The state of a search that has heard what was built and booted for a proof, too."""
+    heard = tuple(events)
+    boots = sum(isinstance(event, Booted) and not event.layout for event in heard)
+    return replace(state, events=(*state.events, *heard), of_proofs=state.of_proofs + boots)
 
 
 def knows_build(state: SearchState, sha: str, layout: int = 0) -> bool:
@@ -168,7 +176,7 @@ def confidence_after(
     another layout) has borne it out, so that the luck of two builds does not explain it; then
     "no regression" may have what the wanted probability leaves.
     """
-    with_fresh = replace(state, events=(*state.events, *fresh))
+    with_fresh = with_proof(state, fresh)
     candidate = state.ancestry.index[culprit]
     probability = stop.culprit_probability(with_fresh, candidate)
     most_none = 1 - state.spec.confidence if rebuilt else NONE_AT_MOST

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from helpers.searches import CULPRIT, boots_until_the_end, event
 from rtbisect.pipeline.search_and_proof import tells_more
-from rtbisect.pipeline.search_loop import SearchEnd, with_events
+from rtbisect.pipeline.search_loop import SearchEnd
 from rtbisect.search import engine, plan
+from rtbisect.search.engine import with_proof
 from rtbisect.search.events import Built, Reverted
 from rtbisect.search.predictive import contradictions
 from rtbisect.search.siblings import boots_to_keep
@@ -40,13 +41,13 @@ def test_while_no_commit_leads_the_search_may_take_what_a_proof_would():
     assert boots_to_keep(calibrated) == 0
     # What the ends say of it was said at their last look.
     later = [event(state.spec.graph.older, value) for value in (1.0, 500.0, 0.1)]
-    assert boots_to_keep(with_events(state, later)) == boots_to_keep(state)
+    assert boots_to_keep(with_proof(state, later)) == boots_to_keep(state)
 
 
 def test_a_revert_is_no_revision_that_the_culprit_does_not_explain():
     state = ended().state
     far_off = [event(REVERT, 9000.0) for _ in range(6)]
-    heard = with_events(state, [Reverted(REVERT, state.spec.graph.newer, NAMED), *far_off])
+    heard = with_proof(state, [Reverted(REVERT, state.spec.graph.newer, NAMED), *far_off])
     assert REVERT in dict(contradictions(heard.belief))
     assert REVERT not in dict(engine._unlike(heard))
 
@@ -56,13 +57,13 @@ def test_boots_of_a_proof_ask_for_no_controls(monkeypatch):
     state = ended().state
     fresh = [event(sha, 10.0) for sha in (NAMED, BEFORE) * 8]
     assert plan._control_end(replace(state, events=(*state.events, *fresh))) is not None
-    assert plan._control_end(with_events(state, fresh)) == plan._control_end(state)
+    assert plan._control_end(with_proof(state, fresh)) == plan._control_end(state)
 
 
 def test_to_boot_an_end_again_tells_nothing_more_of_a_commit():
     before = ended()
     heard = (event(NAMED, 30.0),)
-    state = with_events(before.state, heard)
+    state = with_proof(before.state, heard)
     end, between = state.spec.graph.older, f"c{CULPRIT - 4}"
     for more, tells in (([], False), ([event(end, 10.0)], False), ([event(between, 10.0)], True)):
         after = replace(state, events=(*state.events, Built(between, True, "k", 1.0), *more))  # noqa: FBT003
