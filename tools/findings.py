@@ -33,6 +33,7 @@ _SPEAKERS = ("speak", "said")
 #: something that older programs kept has them.
 UNFOUND = {
     ("Raw", "UNREADABLE"): "the suite of docs/adding-a-suite.md finds it",
+    ("Searches", "FORECAST"): "so it was told before forecasts had ranges",
     ("Checks", "NO_LAYOUT"): "campaigns of before compared one pair of other layouts",
 }
 

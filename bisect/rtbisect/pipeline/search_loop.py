@@ -11,6 +11,7 @@ from rtbisect.model.code import CommitGraph, layout_variant
 from rtbisect.model.kinds.pipeline import Searches, Work
 from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.pipeline.boot_queue import BootRequest
+from rtbisect.pipeline.expectation import Expectation
 from rtbisect.search import engine, verification
 from rtbisect.search.events import Booted, Built, Event, Reverted
 from rtbisect.search.siblings import boots_to_keep
@@ -62,26 +63,26 @@ def search(steps: Steps, graph: CommitGraph, threshold: Threshold) -> SearchEnd:
     state = _with_silent_commits(steps, state)
     if silent := len(state.ledger.equal.silent):
         steps.tell(Searches.SILENT, silent=silent, commits=len(graph))
-    return _searched(steps, state, spare, forecast_told=False)
+    return _searched(steps, state, spare, Expectation(steps))
 
 
 def search_on(steps: Steps, before: SearchEnd, events: Iterable[Event]) -> SearchEnd:
     """Go on with a search that has ended, after it has heard these events, too."""
     state = _with_silent_commits(steps, engine.with_proof(before.state, events))
-    return _searched(steps, state, before.spare, forecast_told=True)
+    return _searched(steps, state, before.spare, Expectation(steps, told=True))
 
 
 def _searched(
-    steps: Steps, state: SearchState, spare: dict[str, list[Run]], *, forecast_told: bool
+    steps: Steps, state: SearchState, spare: dict[str, list[Run]], expectation: Expectation
 ) -> SearchEnd:
-    threshold = state.spec.threshold
+    reproduced = bool(state.ends.reproduced)
     while True:
         state = _within_budget(steps, state, spare)
-        if state.ends.reproduced and not forecast_told:
-            forecast_told = True
+        if state.ends.reproduced and not reproduced:
+            reproduced = True
             # The ends have told what a boot costs; before them it was a guess.
             state = replace(state, spec=_with_costs(state.spec, steps.budget))
-            _tell_forecast(steps, state)
+        expectation.follow(state)
         trials = []
         for proposal in engine.propose(state, free_hosts=steps.width):
             if isinstance(proposal, Finish):
@@ -93,7 +94,8 @@ def _searched(
             if not engine.knows_build(state, sha, layout):
                 built = Built(sha, build.ok, build.signature, build.seconds, layout)
                 state = _with_silent_commits(steps, engine.apply(state, built))
-        for event in _boot_events(steps, state, trials, threshold, spare):
+        left = expectation.left(state)
+        for event in _boot_events(steps, state, trials, left, spare):
             state = engine.apply(state, event)
 
 
@@ -122,24 +124,6 @@ def _within_budget(steps: Steps, state: SearchState, spare: dict[str, list[Run]]
     return replace(state, spec=replace(state.spec, max_boots=boots, max_builds=builds))
 
 
-def _tell_forecast(steps: Steps, state: SearchState) -> None:
-    """What the search will cost, before it costs anything."""
-    ends, coming = state.ends, engine.forecast(state)
-    budget, limits = steps.budget, steps.setup.limits
-    steps.tell(
-        Searches.FORECAST,
-        boots=ends.used,
-        p=ends.p,
-        figure=ends.figure.found,
-        builds=coming.builds,
-        expected=coming.boots,
-        wall_s=coming.builds * budget.build_cost_s() + coming.boots * budget.boot_cost_s(),
-        chance=coming.chance,
-        least=2 * limits.verify_boots,
-        most=limits.proof_boots + boots_to_keep(state),
-    )
-
-
 def _with_silent_commits(steps: Steps, state: SearchState) -> SearchState:
     """The state with the commits that no build so far sees; every build may see more."""
     silent = steps.silent(state.spec.graph)
@@ -150,13 +134,13 @@ def _boot_events(
     steps: Steps,
     state: SearchState,
     trials: Sequence[Trial],
-    threshold: Threshold,
+    boots_left: int,
     spare: dict[str, list[Run]],
 ) -> Iterable[Booted]:
     """A boot of each proposed test that has a kernel, on as many devices as there are; taken from
     `spare`, which loses it, where one is there.
     """
-    boots_left = round(engine.forecast(state).boots)
+    threshold = state.spec.threshold
     requests: list[tuple[BootRequest, Run | None]] = []
     for trial in trials:
         sha = trial.revision

@@ -7,11 +7,8 @@ function of the two, so an interrupted search goes on where its log ends.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.finding import Finding
@@ -21,13 +18,13 @@ from rtbisect.search import plan, stop
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.calibrate import check_spec, ends_due
 from rtbisect.search.events import Booted
+from rtbisect.search.forecast import Forecast, ended, expected
 from rtbisect.search.predictive import contradictions
 from rtbisect.search.search_state import SearchState
 from rtbisect.search.spec import (
     NONE_AT_MOST,
     BootPurpose,
     Finish,
-    Forecast,
     Proposal,
     SearchAnswer,
     SearchSpec,
@@ -184,29 +181,15 @@ def confidence_after(
 
 
 def forecast(state: SearchState) -> Forecast:
-    """Expected cost of the rest, from the entropy that is left and the bits of a boot."""
-    spec, ledger = state.spec, state.ledger
+    """What the rest takes; a guess before the ends are seen to differ."""
     proposal = propose(state)[0]
     if isinstance(proposal, Finish):
-        return Forecast(0.0, 0.0, float(proposal.outcome is not Outcome.INCONCLUSIVE))
+        return ended(answered=proposal.outcome is not Outcome.INCONCLUSIVE)
     if state.ends.reproduced:
-        posterior = state.belief
-        bits_left = _entropy(posterior)
-        boots = bits_left / max(plan.capacity(posterior), 0.01)
-        boots += math.log2(1 / (1 - spec.confidence)) / max(_divergence(posterior), 0.01)
-        builds = bits_left
-    else:
-        bits_left = math.log2(state.ancestry.size + 1)
-        ends = (spec.graph.older, spec.graph.newer)
-        boots = bits_left / 0.8 + 1
-        # Those of the calibration.
-        boots += max(0, 2 * spec.calibrate_min - sum(len(ledger.values.get(e, ())) for e in ends))
-        builds = bits_left + sum(not ledger.equal.tried(end) for end in ends)
-    chance = min(
-        _chance(boots, spec.max_boots - ledger.boots),
-        _chance(builds, spec.max_builds - ledger.builds),
-    )
-    return Forecast(builds, boots, chance)
+        return expected(state)
+    spec, ledger = state.spec, state.ledger
+    untried = sum(not ledger.equal.tried(end) for end in (spec.graph.older, spec.graph.newer))
+    return expected(state, len(ends_due(spec, ledger, spec.max_boots)), untried)
 
 
 def _calibration_trials(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
@@ -221,27 +204,6 @@ def _calibration_trials(state: SearchState, hosts: int, builders: int) -> tuple[
     most = min(max(1, hosts), state.spec.max_boots - state.ledger.boots)
     due = ends_due(state.spec, state.ledger, most)
     return tuple(Trial(sha, BootPurpose.CALIBRATE) for sha in due)
-
-
-def _chance(needed: float, left: int) -> float:
-    """Chance that `needed` (spread about a third of it) stays within `left`."""
-    spread = 0.35 * needed + 1
-    return 0.5 + 0.5 * math.erf((left - needed) / (spread * math.sqrt(2)))
-
-
-def _entropy(posterior: Posterior) -> float:
-    weights: list[float] = [*posterior.commits.tolist(), posterior.none]
-    return -math.fsum(w * math.log2(w) for w in weights if w > 0)
-
-
-def _divergence(posterior: Posterior) -> float:
-    """Bits that one boot of the right revision tells the culprit from its neighbours: the
-    Kullback-Leibler divergence of the two predictive distributions, the smaller one.
-    """
-    good_density, bad_density = posterior.good + 1e-12, posterior.bad + 1e-12
-    from_good = float((bad_density * np.log2(bad_density / good_density)).sum())
-    from_bad = float((good_density * np.log2(good_density / bad_density)).sum())
-    return min(from_good, from_bad)
 
 
 def _credible(posterior: Posterior) -> list[int]:

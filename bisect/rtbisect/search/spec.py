@@ -128,13 +128,3 @@ class SearchAnswer:
     unlike: tuple[tuple[str, float], ...] = ()
     #: As in Finish.
     sure: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """What is still to come: expected builds and boots."""
-
-    builds: float
-    boots: float
-    #: That the search ends with an answer within its budget, 0..1.
-    chance: float

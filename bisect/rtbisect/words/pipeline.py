@@ -138,6 +138,18 @@ def _forecast(data: Mapping[str, Any]) -> str:
     )
 
 
+def _expected(data: Mapping[str, Any]) -> str:
+    where = " {figure}" if data["figure"] else ""
+    return (
+        f"{{boots}} + {{boots}} {{voice.run}}s of the ends show the change{where} (p = {{p:.2g}});"
+        " the search is expected to take {builds:built}{expected:.0f} {voice.run}s,"
+        " {wall_s:duration} (four of five searches like it take {low:.0f} to {high:.0f}"
+        " {voice.run}s, {low_s:duration} to {high_s:duration}), and to name a commit within the"
+        " budget with probability {chance:probability}; the proof takes {least} to {most}"
+        " {voice.run}s, or more"
+    )
+
+
 def _outcome(data: Mapping[str, Any]) -> str:
     culprit = " {culprit:.12}" if data["culprit"] else ""
     confidence = ", confidence {confidence:probability}" if data["confidence"] else ""
@@ -235,6 +247,12 @@ SENTENCES: Mapping[str, Words] = {
     Searches.SILENT: (
         "{silent} of {commits} commits touch no file that the ends are built from: they cannot be"
         " the {voice.commit}"
+    ),
+    Searches.EXPECTED: _expected,
+    Searches.LONGER: (
+        "the search takes longer than expected: after {boots} {voice.run}s some {expected:.0f} more"
+        " ({low:.0f} to {high:.0f}), {wall_s:duration}; within the budget it names a commit with"
+        " probability {chance:probability}"
     ),
     Searches.FORECAST: _forecast,
     Searches.ENDED: "the search ends: {why}",

@@ -45,7 +45,7 @@ def test_the_search_goes_on_with_the_boots_of_a_proof(tmp_path):
     assert (told["culprit"], told["why"].kind) == (sha(LUCKY), Proofs.REFUTED)
     assert first(story, Proofs.SEARCHED_ON) == told
     # What it costs is said once.
-    assert sum(line.kind == Searches.FORECAST for line in story) == 1
+    assert sum(line.kind == Searches.EXPECTED for line in story) == 1
     # The proof of the first one counts as boots of its revision.
     boots_of = {each.sha: each.boots for each in result.tested}
     assert boots_of[sha(LUCKY)] >= 2 + 6 + 6

@@ -362,20 +362,6 @@ def test_states_are_values():
     assert engine.answer(after).reasons == (Finding.of(Endings.NOT_OVER),)
 
 
-def test_the_forecast_shrinks_and_ends_at_zero():
-    graph = chain(64)
-    events = finished(graph, "c20").events
-    first = engine.forecast(engine.start(spec(graph)))
-    middle = engine.forecast(replayed(engine, spec(graph), events[:16]))
-    last = engine.forecast(replayed(engine, spec(graph), events))
-    assert first.boots > middle.boots > last.boots == 0
-    assert first.builds > middle.builds > last.builds == 0
-    assert first.chance > 0.9
-    assert last.chance == 1.0
-    assert engine.forecast(engine.start(spec(graph, max_boots=13))).chance < 0.5
-    assert 15 <= first.boots <= 26
-
-
 @pytest.mark.parametrize(
     ("changes", "match"),
     [

@@ -147,11 +147,31 @@ def test_a_look_at_the_ends(level, said):
     assert told(SEARCHING, Ends.LOOK, boots=6, level=level) == f"6 + 6 boots of the ends: {said}"
 
 
+EXPECTED = {
+    "boots": 6, "p": 0.0011, "figure": None, "builds": 5.0, "expected": 7.0, "low": 5.0,
+    "high": 15.0, "wall_s": 900, "low_s": 600, "high_s": 2400, "chance": 1.0, "least": 12,
+    "most": 18,
+}  # fmt: skip
+
+
 def test_a_forecast_is_no_certainty():
-    data = {"boots": 6, "p": 0.0011, "figure": None, "builds": 5.0, "expected": 7.0, "wall_s": 900}
-    forecast = told(SEARCHING, Searches.FORECAST, **data, chance=1.0, least=12, most=18)
-    assert forecast == (
+    assert told(SEARCHING, Searches.EXPECTED, **EXPECTED) == (
         "6 + 6 boots of the ends show the change (p = 0.0011); the search is expected to take"
-        " 5 builds, 7 boots, 15 min, and to name a commit within the budget with probability"
-        " >0.999; the proof takes 12 to 18 boots, or more"
+        " 5 builds, 7 boots, 15 min (four of five searches like it take 5 to 15 boots, 10 min to"
+        " 40 min), and to name a commit within the budget with probability >0.999; the proof takes"
+        " 12 to 18 boots, or more"
+    )
+
+
+def test_a_forecast_of_before_there_were_ranges_is_still_read():
+    now = ("low", "high", "low_s", "high_s")
+    data = {name: value for name, value in EXPECTED.items() if name not in now}
+    assert told(SEARCHING, Searches.FORECAST, **data).startswith("6 + 6 boots of the ends show")
+
+
+def test_a_search_that_takes_longer_says_so():
+    data = {name: EXPECTED[name] for name in ("expected", "low", "high", "wall_s")}
+    assert told(SEARCHING, Searches.LONGER, boots=20, chance=0.5, **data) == (
+        "the search takes longer than expected: after 20 boots some 7 more (5 to 15), 15 min;"
+        " within the budget it names a commit with probability 0.500"
     )

@@ -81,7 +81,16 @@ class Searches(Kind):
 
     #: So many commits touch no file that the ends were made from.
     SILENT = "search.silent", "silent commits"
-    #: `wall_s`, builds and boots are expected; `least` and `most` are boots of a proof.
+    #: `builds`, `expected` boots and `wall_s` are in the middle of what is to come, four of five
+    #: searches take `low` to `high` boots and `low_s` to `high_s`; `least` and `most` are boots of
+    #: a proof.
+    EXPECTED = (
+        "search.expected",
+        "boots p figure builds expected low high wall_s low_s high_s chance least most",
+    )
+    #: The same after so many boots, which are more than was expected.
+    LONGER = "search.longer", "boots expected low high wall_s chance"
+    #: As it was told before there were intervals.
     FORECAST = "search.forecast", "boots p figure builds expected wall_s chance least most"
     ENDED = "search.ended", "outcome why"
     #: Boots that a search may not take.

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a search is expected to take: told once it has begun, and again where it takes longer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rtbisect.model.kinds.pipeline import Searches
+from rtbisect.search import engine
+from rtbisect.search.siblings import boots_to_keep
+
+if TYPE_CHECKING:
+    from rtbisect.pipeline.steps import Steps
+    from rtbisect.search.forecast import Forecast
+    from rtbisect.search.search_state import SearchState
+
+#: A rehearsal takes as long as a short boot. It is made anew after this part of the boots that the
+#: last one expected, and after so many at least.
+PART, FEWEST = 1 / 3, 8
+
+
+class Expectation:
+    """Of one search, from its first step to its end."""
+
+    def __init__(self, steps: Steps, *, told: bool = False) -> None:
+        self._steps = steps
+        #: It was told already.
+        self._told = told
+        self._forecast: Forecast | None = None
+        #: Boots of the search when that was made, and whether the ends were known to differ.
+        self._boots = 0
+        self._reproduced = False
+        #: Boots at which the search has taken longer than was told.
+        self._late = 0.0
+
+    def left(self, state: SearchState) -> int:
+        """Boots that are still expected, for the progress; at least one."""
+        forecast = self._fresh(state)
+        return max(1, round(forecast.boots.middle - (state.ledger.boots - self._boots)))
+
+    def follow(self, state: SearchState) -> None:
+        """Tell what the search takes as soon as that is known, and when it takes longer."""
+        if not state.ends.reproduced:
+            return
+        boots = state.ledger.boots
+        if not self._told:
+            self._told = True
+            self._tell(state, self._fresh(state))
+        elif self._late and boots > self._late:
+            self._late = 0.0
+            self._tell_longer(boots, self._fresh(state, anew=True))
+
+    def _fresh(self, state: SearchState, *, anew: bool = False) -> Forecast:
+        """What is expected, not older than it may be."""
+        boots, reproduced = state.ledger.boots, bool(state.ends.reproduced)
+        last = self._forecast
+        if last is None or anew or reproduced is not self._reproduced or self._outdated(boots):
+            last = self._forecast = engine.forecast(state)
+            self._boots, self._reproduced = boots, reproduced
+        return last
+
+    def _outdated(self, boots: int) -> bool:
+        assert self._forecast is not None
+        return boots - self._boots >= max(FEWEST, PART * self._forecast.boots.middle)
+
+    def _tell(self, state: SearchState, coming: Forecast) -> None:
+        ends, limits = state.ends, self._steps.setup.limits
+        self._late = state.ledger.boots + coming.boots.high
+        self._steps.tell(
+            Searches.EXPECTED,
+            boots=ends.used,
+            p=ends.p,
+            figure=ends.figure.found,
+            builds=coming.builds.middle,
+            expected=coming.boots.middle,
+            low=coming.boots.low,
+            high=coming.boots.high,
+            wall_s=coming.seconds.middle,
+            low_s=coming.seconds.low,
+            high_s=coming.seconds.high,
+            chance=coming.chance,
+            least=2 * limits.verify_boots,
+            most=limits.proof_boots + boots_to_keep(state),
+        )
+
+    def _tell_longer(self, boots: int, coming: Forecast) -> None:
+        if not coming.boots.middle:
+            return
+        self._steps.tell(
+            Searches.LONGER,
+            boots=boots,
+            expected=coming.boots.middle,
+            low=coming.boots.low,
+            high=coming.boots.high,
+            wall_s=coming.seconds.middle,
+            chance=coming.chance,
+        )

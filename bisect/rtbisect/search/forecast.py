@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a search still takes, by rehearsals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbisect.search.outlook import assumed, known
+from rtbisect.search.rehearsal import rehearsed
+
+if TYPE_CHECKING:
+    from rtbisect.search.ancestry import Floats
+    from rtbisect.search.outlook import Outlook
+    from rtbisect.search.search_state import SearchState
+    from rtbisect.search.spec import SearchSpec
+
+#: Ends of the interval that holds four of five searches, and its middle.
+_SHARES = (0.1, 0.5, 0.9)
+#: Before anything is known a change of so many standard deviations of a boot is expected.
+_TYPICAL = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A number to come: half of all cases lie below `middle`, four of five from `low` to `high`."""
+
+    low: float
+    middle: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Floats) -> Expected:
+        low, middle, high = np.quantile(values, _SHARES).tolist()
+        return cls(low, middle, high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What a search still takes."""
+
+    boots: Expected
+    #: With those of other layouts.
+    builds: Expected
+    seconds: Expected
+    #: That it ends with an answer within its budget, 0..1.
+    chance: float
+
+
+def ended(*, answered: bool) -> Forecast:
+    """Of a search that is over."""
+    nothing = Expected(0.0, 0.0, 0.0)
+    return Forecast(boots=nothing, builds=nothing, seconds=nothing, chance=float(answered))
+
+
+def expected(state: SearchState, boots_due: int = 0, builds_due: int = 0) -> Forecast:
+    """Of a search that goes on. Before the ends are seen to differ that is a guess, and so many
+    boots and builds of the ends come first.
+    """
+    spec, ledger = state.spec, state.ledger
+    seen = rehearsed(known(state) if state.ends.reproduced else _guessed(spec))
+    boots, builds = seen.boots + boots_due, seen.builds + builds_due
+    layout_s = spec.layout_cost_s or 0.0
+    seconds = boots * spec.boot_cost_s + (builds - seen.layouts) * spec.build_cost_s
+    within = (boots <= spec.max_boots - ledger.boots) & (builds <= spec.max_builds - ledger.builds)
+    return Forecast(
+        boots=Expected.of(boots),
+        builds=Expected.of(builds),
+        seconds=Expected.of(seconds + seen.layouts * layout_s),
+        chance=float((within & seen.over).mean()),
+    )
+
+
+def _guessed(spec: SearchSpec) -> Outlook:
+    return assumed(spec, _TYPICAL, spec.calibrate_max, layouts=spec.layout_cost_s is not None)

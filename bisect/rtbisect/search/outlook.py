@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a search knows, made simple enough to be rehearsed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rtbisect.search.likelihood.priors import LEAST
+from rtbisect.search.likelihood.two_level import BootGrid, student
+
+if TYPE_CHECKING:
+    from rtbisect.search.ancestry import Floats
+    from rtbisect.search.posterior import Cell, Posterior
+    from rtbisect.search.search_state import SearchState
+    from rtbisect.search.spec import SearchSpec
+
+#: A noise of builds that is less likely is left out.
+_UNLIKELY = 0.02
+#: If there is no regression, builds differ about as much as the ends do: these shares of that.
+_NONE_TAU = (0.35, 0.7, 1.2)
+#: Values of a boot, in scales around the middle of good and bad.
+_Y = np.linspace(-30.0, 30.0, 2001)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sides:
+    """What is known of the level of a side for each possible noise of builds (t,)."""
+
+    #: The level is normal around it, with this standard deviation.
+    mean: Floats
+    deviation: Floats
+    #: Standard deviation of builds, and its probability.
+    tau: Floats
+    weight: Floats
+
+    @property
+    def middle(self) -> float:
+        """The level, whatever the noise of builds is."""
+        return float((self.weight * self.mean).sum())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Outlook:
+    """What a search knows, as far as its cost hangs on it."""
+
+    #: Probability of each commit that can be the culprit, in the order of the history (n,).
+    commits: Floats
+    #: Of no regression; with the commits 1.
+    none: float
+    #: Places of built kernels in that line; -1 is the good end.
+    built: tuple[int, ...]
+    #: Standard deviation of a boot of one build.
+    sigma: float
+    good: Sides
+    bad: Sides
+    shared: Sides
+    #: The least by which a regression makes the bad side worse.
+    least: float
+    build_s: float
+    boot_s: float
+    #: None: there are no builds with other layouts.
+    layout_s: float | None
+    confidence: float
+    seed: int
+
+
+def known(state: SearchState) -> Outlook:
+    """What a search knows after its looks at the ends. Side branches stand in line."""
+    posterior, index = state.belief, state.ancestry.index
+    possible = np.flatnonzero(posterior.commits > 0)
+    latest = [max(index.get(sha, -1) for sha in kernel.shas) for kernel in posterior.kernels]
+    built = np.searchsorted(possible, latest, side="right") - 1
+    good, bad, sigma = _levels(posterior)
+    return _outlook(
+        state.spec,
+        (good, bad, sigma),
+        layouts=state.layouts,
+        commits=posterior.commits[possible],
+        none=posterior.none,
+        built=tuple(built.tolist()),
+    )
+
+
+def assumed(spec: SearchSpec, effect: float, boots: int, *, layouts: bool) -> Outlook:
+    """What a search would know after so many boots of each end, which differ by `effect` standard
+    deviations of a boot.
+    """
+    if layouts:
+        tau, weight = np.array([0.0, 0.25, 0.5]), np.array([0.5, 0.25, 0.25])
+    else:
+        tau, weight = np.zeros(1), np.ones(1)
+
+    def level(mean: float) -> Sides:
+        deviation = np.hypot(tau, 1 / math.sqrt(boots))
+        return Sides(mean=np.full(tau.size, mean), deviation=deviation, tau=tau, weight=weight)
+
+    size = len(spec.graph.commits)
+    return _outlook(
+        spec,
+        (level(0.0), level(effect), 1.0),
+        layouts=layouts and spec.layout_cost_s is not None,
+        commits=np.full(size, (1 - spec.prior_none) / size),
+        none=spec.prior_none,
+        built=(-1, size - 1),
+    )
+
+
+def _outlook(  # noqa: PLR0913  (what both ways to an outlook have found)
+    spec: SearchSpec,
+    levels: tuple[Sides, Sides, float],
+    *,
+    layouts: bool,
+    commits: Floats,
+    none: float,
+    built: tuple[int, ...],
+) -> Outlook:
+    good, bad, sigma = levels
+    apart = max(bad.middle - good.middle, 1e-3 * sigma)
+    tau = apart * np.array(_NONE_TAU)
+    shared = Sides(
+        mean=np.full(tau.size, (good.middle + bad.middle) / 2),
+        deviation=np.hypot(tau / math.sqrt(2), sigma / 4),
+        tau=tau,
+        weight=np.full(tau.size, 1 / tau.size),
+    )
+    return Outlook(
+        commits=commits,
+        none=none,
+        built=built,
+        sigma=sigma,
+        good=good,
+        bad=bad,
+        shared=shared,
+        least=LEAST * apart,
+        build_s=spec.build_cost_s,
+        boot_s=spec.boot_cost_s,
+        layout_s=spec.layout_cost_s if layouts else None,
+        confidence=spec.confidence,
+        seed=spec.seed,
+    )
+
+
+def _levels(posterior: Posterior) -> tuple[Sides, Sides, float]:
+    """Levels of good and bad, and the scale of a boot, if the likeliest sides are right."""
+    cell = posterior.cells[0]
+    good, bad = cell.grid.good, cell.grid.bad
+    if not (isinstance(good, BootGrid) and isinstance(bad, BootGrid)):
+        return _as_normal(posterior)
+    levels = _side(good, cell.good), _side(bad, cell.bad)
+    scale = _scale(cell)
+    # A boot has longer tails: it tells as much as a normal one that scatters more.
+    half = max(levels[1].middle - levels[0].middle, 1e-3 * scale) / 2
+    seen = [student(_Y + sign * half / scale) for sign in (1, -1)]
+    return *levels, 2 * half / same_as_normal(seen[0], seen[1])
+
+
+def _scale(cell: Cell) -> float:
+    """Scale of a boot, of both sides in the mean."""
+    squares = [
+        float((node.sum(axis=(0, 2)) * side.sigma**2).sum())
+        for side, node in ((cell.grid.good, cell.good), (cell.grid.bad, cell.bad))
+        if isinstance(side, BootGrid)
+    ]
+    return math.sqrt(math.fsum(squares) / len(squares))
+
+
+def _side(grid: BootGrid, node: Floats) -> Sides:
+    """The level of a side by the weights of its nodes (t, s, a)."""
+    weight = node.sum(axis=(1, 2))
+    kept = weight >= min(_UNLIKELY, float(weight.max()))
+    mu, weight = grid.mu[kept], weight[kept]
+    share = node.sum(axis=1)[kept] / weight[:, None]
+    mean = (share * mu).sum(axis=1)
+    deviation = np.sqrt((share * (mu - mean[:, None]) ** 2).sum(axis=1))
+    # Between two nodes nobody knows.
+    deviation = np.maximum(deviation, np.diff(mu, axis=1).mean(axis=1) / 4)
+    return Sides(mean=mean, deviation=deviation, tau=grid.tau[kept], weight=weight / weight.sum())
+
+
+def _as_normal(posterior: Posterior) -> tuple[Sides, Sides, float]:
+    """Shares, counts and states, as normal boots that tell as much."""
+    apart = max(same_as_normal(posterior.good, posterior.bad), 1e-3)
+    boots = max(1, *(len(kernel.boots) for kernel in posterior.kernels))
+    deviation, zero, one = np.array([1 / math.sqrt(boots)]), np.zeros(1), np.ones(1)
+    good = Sides(mean=zero, deviation=deviation, tau=zero, weight=one)
+    bad = Sides(mean=np.array([apart]), deviation=deviation, tau=zero, weight=one)
+    return good, bad, 1.0
+
+
+def same_as_normal(good: Floats, bad: Floats) -> float:
+    """By how many standard deviations two normal boots differ that are told apart as well as two
+    with these weights over the same values (Bhattacharyya, 1943).
+    """
+    overlap = float(np.sqrt(good / good.sum() * (bad / bad.sum())).sum())
+    return math.sqrt(max(0.0, -8 * math.log(min(1.0, max(overlap, 1e-12)))))
