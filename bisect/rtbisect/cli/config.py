@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,17 @@ from rtbisect.cli.options import answers, site_path
 from rtbisect.config import notes
 from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError
+from rtbisect.pipeline import budget
 from rtbisect.pipeline.compare import first_looks
 from rtbisect.process.command import printable, run
+from rtbisect.search.shown import COMMITS, ENOUGH, Shown, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rtbisect.cli.output import Output
     from rtbisect.config.kernelci import BuildTarget
+    from rtbisect.model.campaign import Limits
 
 #: Seconds for the version of a compiler.
 GCC_S = 20.0
@@ -51,11 +55,34 @@ def check(output: Output, site: Path | None) -> int:
         f"{r['plan']} on {r['device_type']}; regressed from {r['boots']} boots a side on"
         for r in rows
     ]
+    limits = plan.limits_of(loaded.ours.campaign, 0)
+    seen = shown(limits, budget.first_guess(limits), plan.LOOKS_SHARE)
+    lines.append(_budget_line(limits, seen))
     data = {
         "site": str(path), "lab": loaded.lab.name, "build_configs": rows, "ignored": ignored,
+        "shows": [asdict(each) for each in seen],
     }  # fmt: skip
     output.answer(data, "\n".join([*lines, *ignored]))
     return 0
+
+
+def _budget_line(limits: Limits, seen: Iterable[Shown]) -> str:
+    """What the budget of a campaign finds, by the size of the change."""
+    changes = [
+        f"{each.effect:g} ({each.chance:.2f}"
+        + (f"; max_boots: {each.max_boots} gives {ENOUGH:g}" if _asks_for_more(each) else "")
+        + ")"
+        for each in seen
+    ]
+    return (
+        f"  {limits.max_boots} boots and {limits.max_builds} builds find the commit among"
+        f" {COMMITS} by a change of so many standard deviations of a boot, with about this"
+        f" probability: {', '.join(changes)}"
+    )
+
+
+def _asks_for_more(each: Shown) -> bool:
+    return each.chance < ENOUGH and each.max_boots is not None
 
 
 def _first_targets(site: Site) -> list[BuildTarget]:

@@ -7,10 +7,13 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.search.outlook import Terms
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rtbisect.judge.boots import Boots
+    from rtbisect.model.campaign import Limits
     from rtbisect.model.code import Build
     from rtbisect.model.lab import Run
     from rtbisect.model.setup import Setup
@@ -20,6 +23,17 @@ if TYPE_CHECKING:
 FIRST_GUESS_BOOT_S = 20.0
 FIRST_GUESS_BUILD_S = 30.0
 FIRST_GUESS_COLD_BUILD_S = 300.0
+
+
+def first_guess(limits: Limits) -> Terms:
+    """What a search is taken to cost before anything was timed."""
+    layout_s = (FIRST_GUESS_COLD_BUILD_S + FIRST_GUESS_BUILD_S) / 2
+    return Terms(
+        build_s=FIRST_GUESS_BUILD_S,
+        boot_s=FIRST_GUESS_BOOT_S,
+        layout_s=layout_s if limits.layout_below else None,
+        confidence=limits.confidence,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

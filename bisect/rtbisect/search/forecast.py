@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.search.outlook import assumed, known
+from rtbisect.search.outlook import Terms, assumed, known
 from rtbisect.search.rehearsal import rehearsed
 
 if TYPE_CHECKING:
@@ -74,4 +74,4 @@ def expected(state: SearchState, boots_due: int = 0, builds_due: int = 0) -> For
 
 
 def _guessed(spec: SearchSpec) -> Outlook:
-    return assumed(spec, _TYPICAL, spec.calibrate_max, layouts=spec.layout_cost_s is not None)
+    return assumed(Terms.of(spec), len(spec.graph.commits), _TYPICAL, spec.calibrate_max)

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rtbisect.search.likelihood.priors import LEAST
 from rtbisect.search.likelihood.two_level import BootGrid, student
+from rtbisect.search.spec import NONE_AT_MOST
 
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Floats
@@ -24,6 +25,28 @@ _UNLIKELY = 0.02
 _NONE_TAU = (0.35, 0.7, 1.2)
 #: Values of a boot, in scales around the middle of good and bad.
 _Y = np.linspace(-30.0, 30.0, 2001)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What a search costs and asks for, as in SearchSpec."""
+
+    build_s: float
+    boot_s: float
+    #: None: there are no builds with other layouts.
+    layout_s: float | None
+    confidence: float = 0.95
+    seed: int = 0
+
+    @classmethod
+    def of(cls, spec: SearchSpec) -> Terms:
+        return cls(
+            build_s=spec.build_cost_s,
+            boot_s=spec.boot_cost_s,
+            layout_s=spec.layout_cost_s,
+            confidence=spec.confidence,
+            seed=spec.seed,
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,12 +83,7 @@ class Outlook:
     shared: Sides
     #: The least by which a regression makes the bad side worse.
     least: float
-    build_s: float
-    boot_s: float
-    #: None: there are no builds with other layouts.
-    layout_s: float | None
-    confidence: float
-    seed: int
+    terms: Terms
 
 
 def known(state: SearchState) -> Outlook:
@@ -74,46 +92,35 @@ def known(state: SearchState) -> Outlook:
     possible = np.flatnonzero(posterior.commits > 0)
     latest = [max(index.get(sha, -1) for sha in kernel.shas) for kernel in posterior.kernels]
     built = np.searchsorted(possible, latest, side="right") - 1
-    good, bad, sigma = _levels(posterior)
-    return _outlook(
-        state.spec,
-        (good, bad, sigma),
-        layouts=state.layouts,
-        commits=posterior.commits[possible],
-        none=posterior.none,
-        built=tuple(built.tolist()),
-    )
+    terms = Terms.of(state.spec)
+    if not state.layouts:
+        terms = replace(terms, layout_s=None)
+    commits, places = posterior.commits[possible], tuple(built.tolist())
+    return _outlook(terms, _levels(posterior), commits, posterior.none, places)
 
 
-def assumed(spec: SearchSpec, effect: float, boots: int, *, layouts: bool) -> Outlook:
+def assumed(terms: Terms, commits: int, effect: float, boots: int) -> Outlook:
     """What a search would know after so many boots of each end, which differ by `effect` standard
-    deviations of a boot.
+    deviations of a boot. Builds of one code differ by up to half of one where there are layouts.
     """
-    if layouts:
-        tau, weight = np.array([0.0, 0.25, 0.5]), np.array([0.5, 0.25, 0.25])
-    else:
+    if terms.layout_s is None:
         tau, weight = np.zeros(1), np.ones(1)
+    else:
+        tau, weight = np.array([0.0, 0.25, 0.5]), np.array([0.5, 0.25, 0.25])
 
     def level(mean: float) -> Sides:
         deviation = np.hypot(tau, 1 / math.sqrt(boots))
         return Sides(mean=np.full(tau.size, mean), deviation=deviation, tau=tau, weight=weight)
 
-    size = len(spec.graph.commits)
-    return _outlook(
-        spec,
-        (level(0.0), level(effect), 1.0),
-        layouts=layouts and spec.layout_cost_s is not None,
-        commits=np.full(size, (1 - spec.prior_none) / size),
-        none=spec.prior_none,
-        built=(-1, size - 1),
-    )
+    # What has passed a look at the ends is hardly luck.
+    mass = np.full(commits, (1 - NONE_AT_MOST) / commits)
+    levels = level(0.0), level(effect), 1.0
+    return _outlook(terms, levels, mass, NONE_AT_MOST, (-1, commits - 1))
 
 
-def _outlook(  # noqa: PLR0913  (what both ways to an outlook have found)
-    spec: SearchSpec,
+def _outlook(
+    terms: Terms,
     levels: tuple[Sides, Sides, float],
-    *,
-    layouts: bool,
     commits: Floats,
     none: float,
     built: tuple[int, ...],
@@ -128,6 +135,7 @@ def _outlook(  # noqa: PLR0913  (what both ways to an outlook have found)
         weight=np.full(tau.size, 1 / tau.size),
     )
     return Outlook(
+        terms=terms,
         commits=commits,
         none=none,
         built=built,
@@ -136,11 +144,6 @@ def _outlook(  # noqa: PLR0913  (what both ways to an outlook have found)
         bad=bad,
         shared=shared,
         least=LEAST * apart,
-        build_s=spec.build_cost_s,
-        boot_s=spec.boot_cost_s,
-        layout_s=spec.layout_cost_s if layouts else None,
-        confidence=spec.confidence,
-        seed=spec.seed,
     )
 
 

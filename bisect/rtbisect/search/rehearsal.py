@@ -170,7 +170,7 @@ class _Belief:
 
 def rehearsed(outlook: Outlook) -> Rehearsed:
     """Searches from here to their ends, as often as REHEARSALS."""
-    play = _Play(outlook, np.random.default_rng(outlook.seed))
+    play = _Play(outlook, np.random.default_rng(outlook.terms.seed))
     done = {name: np.zeros(REHEARSALS) for name in ("boots", "builds", "layouts", "named", "over")}
     while play.row.size:
         belief = _belief(play)
@@ -278,7 +278,7 @@ def _leading(play: _Play, belief: _Belief) -> Ints:
     """
     alone = _alone(play, belief)
     best = alone.argmax(axis=1)
-    enough = alone[np.arange(best.size), best] >= play.look.confidence
+    enough = alone[np.arange(best.size), best] >= play.look.terms.confidence
     leading: Ints = np.where(enough & (belief.none <= NONE_AT_MOST), best, -1)
     return leading
 
@@ -294,7 +294,7 @@ def _alone(play: _Play, belief: _Belief) -> Floats:
 def _layouts_due(play: _Play, lead: Ints) -> Ints:
     """The place of a kernel of which a further layout is due before a commit is named."""
     due = np.full(lead.size, _NONE_DUE)
-    if play.look.layout_s is None:
+    if play.look.terms.layout_s is None:
         return due
     for row in np.flatnonzero(lead >= 0):
         place = int(play.place[row, lead[row]])
@@ -326,23 +326,23 @@ def _next(play: _Play, belief: _Belief) -> _Next:
     fresh_d = apart / np.sqrt(look.sigma**2 + belief.tau**2 + belief.unsure**2)
     strong = bits(np.full((rows.size, 1), 0.5), fresh_d)[:, 0] >= STRONG_BITS
     place, q, possible = _fresh_places(play, belief)
-    fresh = np.where(possible, bits(q, fresh_d), 0.0) / (look.boot_s + look.build_s)
+    fresh = np.where(possible, bits(q, fresh_d), 0.0) / (look.terms.boot_s + look.terms.build_s)
     there = play.place < _FREE
     own = look.sigma**2 / np.maximum(play.count, 1)
     spread = (belief.tau**2 + belief.unsure**2)[:, None]
     known = np.where(play.count > 0, spread / (spread + own), 0.0)
     left = np.where(play.count > 0, known * own, spread)
     again_d = apart[:, None] * (1 - known) / np.sqrt(look.sigma**2 + left)
-    again = np.where(there, bits(belief.bad, again_d), 0.0) / look.boot_s
+    again = np.where(there, bits(belief.bad, again_d), 0.0) / look.terms.boot_s
     options = [fresh, again]
-    if look.layout_s is not None:
+    if look.terms.layout_s is not None:
         other = np.where(there & (play.count > 0), bits(belief.bad, fresh_d), 0.0)
-        options.append(other / (look.layout_s + look.boot_s))
+        options.append(other / (look.terms.layout_s + look.terms.boot_s))
     worth = np.concatenate(options, axis=1)
     best = worth.argmax(axis=1)
     kind, slot = np.divmod(best, play.place.shape[1])
     # Where nothing tells anything one more boot of the likeliest place.
-    dull = worth[rows, best] * look.boot_s < USELESS_BITS
+    dull = worth[rows, best] * look.terms.boot_s < USELESS_BITS
     kind = np.where(dull, 1, kind)
     slot = np.where(dull, belief.between.argmax(axis=1), slot)
     controls = ~strong & (play.boots - play.controls >= (CONTROL_EVERY - 1) * (play.controls + 1))

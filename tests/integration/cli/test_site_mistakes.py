@@ -17,6 +17,11 @@ def test_config_check_prints_what_it_found(cli):
     assert (done.code, done.err) == (0, "")
     assert [row["build_config"] for row in done.data["build_configs"]] == ["rt"]
     assert done.data["lab"] == "embedded"
+    assert [row["effect"] for row in done.data["shows"]] == [1.0, 1.5, 2.0, 3.0]
+    chances = [row["chance"] for row in done.data["shows"]]
+    assert chances == sorted(chances)
+    assert chances[0] < 0.8 < chances[-1]
+    assert "max_boots: " in cli.run("config", "check").out
 
 
 def wrong_lab(data):

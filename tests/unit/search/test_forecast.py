@@ -12,11 +12,9 @@ from rtbisect.model.campaign import Statistic
 from rtbisect.search import engine
 from rtbisect.search.forecast import Expected, expected
 from rtbisect.search.likelihood.two_level import student
-from rtbisect.search.outlook import assumed, known, same_as_normal
+from rtbisect.search.outlook import Terms, assumed, known, same_as_normal
 from rtbisect.search.rehearsal import LONGEST, REHEARSALS, bits, rehearsed
 from searchbench.simulate import carry_on
-
-SIZES = (50, 400)
 
 
 def test_what_searches_take_lies_around_what_was_expected():
@@ -53,31 +51,30 @@ def test_the_same_state_gives_the_same_forecast():
     assert expected(state) == expected(state)
 
 
+def of(effect, commits=100, **terms):
+    wanted = Terms(**{"build_s": 20.0, "boot_s": 20.0, "layout_s": None} | terms)
+    return rehearsed(assumed(wanted, commits, effect, 10))
+
+
 def test_a_smaller_change_takes_more_boots_and_a_longer_history_more_builds():
-    small, large = (rehearsed(assumed(spec(chain(100)), d, 10, layouts=False)) for d in (1.0, 3.0))
-    assert np.median(small.boots) > 2 * np.median(large.boots)
-    short, long = (rehearsed(assumed(spec(chain(n)), 2.0, 10, layouts=False)) for n in SIZES)
+    assert np.median(of(1.0).boots) > 2 * np.median(of(3.0).boots)
+    short, long = of(2.0, 50), of(2.0, 400)
     assert np.median(long.builds) - np.median(short.builds) == pytest.approx(3, abs=1)
 
 
 def test_where_builds_differ_other_layouts_are_built():
-    layouts = spec(chain(50), layout_cost_s=20.0)
-    seen = rehearsed(assumed(layouts, 2.0, 10, layouts=True))
+    seen = of(2.0, layout_s=20.0)
     # Two of the commit and two of its parent, at least, of every search that named one.
     assert seen.layouts[seen.named].min() >= 4
-    assert not rehearsed(assumed(spec(chain(50)), 2.0, 10, layouts=True)).layouts.any()
+    assert not of(2.0).layouts.any()
 
 
 def test_where_a_build_is_dear_there_are_fewer():
-    cheap, dear = (
-        rehearsed(assumed(spec(chain(200), build_cost_s=cost), 1.0, 10, layouts=False))
-        for cost in (1.0, 2000.0)
-    )
-    assert np.median(dear.builds) < np.median(cheap.builds)
+    assert np.median(of(1.0, build_s=2000.0).builds) < np.median(of(1.0, build_s=1.0).builds)
 
 
 def test_a_search_that_does_not_end_is_left_and_said_to_be_the_longest():
-    seen = rehearsed(assumed(spec(chain(400)), 0.05, 10, layouts=False))
+    seen = of(0.05, 400)
     assert seen.boots.max() <= LONGEST
     assert seen.boots[~seen.over].min() >= seen.boots[seen.over].max(initial=0)
 

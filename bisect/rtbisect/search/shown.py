@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What changes a budget shows, before anything is measured: by rehearsals of assumed noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student_t
+
+from rtbisect.search.calibrate import MOST_LOOKS, PROMISING, SHIFT, WIDER_FROM, looks
+from rtbisect.search.outlook import Terms, assumed
+from rtbisect.search.rehearsal import REHEARSALS, rehearsed
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Limits
+    from rtbisect.search.ancestry import Floats
+    from rtbisect.search.rehearsal import Rehearsed
+
+#: Sizes of a change, in standard deviations of a boot, and the length of the history that it is
+#: searched in.
+EFFECTS = (1.0, 1.5, 2.0, 3.0)
+COMMITS = 1000
+#: A budget shows a change that it finds with this probability.
+ENOUGH = 0.8
+#: Larger budgets are not asked for.
+_BUDGETS = (100, 150, 200, 250, 300, 400, 500, 700, 1000)
+#: Alpha of all looks, as in SearchSpec.
+_ALPHA = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A change of so many standard deviations of a boot."""
+
+    effect: float
+    #: That a search finds its commit within the budget, 0..1.
+    chance: float
+    #: The `max_boots` that finds it with ENOUGH; None: more than is ever asked for.
+    max_boots: int | None
+
+
+def shown(limits: Limits, terms: Terms, looks_share: int) -> tuple[Shown, ...]:
+    """What these limits show. `looks_share`: one of so many boots is for each end, where the limits
+    are changed.
+    """
+    return tuple(
+        Shown(
+            effect,
+            chance(limits, terms, effect),
+            next(
+                (
+                    most
+                    for most in _BUDGETS
+                    if chance(_with(limits, most, looks_share), terms, effect) >= ENOUGH
+                ),
+                None,
+            ),
+        )
+        for effect in EFFECTS
+    )
+
+
+def _with(limits: Limits, max_boots: int, looks_share: int) -> Limits:
+    looks_max = max(limits.calibrate_max, max_boots // looks_share)
+    return replace(limits, max_boots=max_boots, looks_max=looks_max)
+
+
+def chance(limits: Limits, terms: Terms, effect: float) -> float:
+    """That the ends are seen to differ, and the search ends with the commit within its budget."""
+    ends = _looked(limits, effect)
+    seen = _rehearsed(terms, effect)
+    # A commit leads by then, and the boots of a proof are kept, as many as the ends took.
+    kept = np.array([limits.kept_with(int(2 * boots)) for boots in np.minimum(ends, _BUDGETS[-1])])
+    within = (2 * ends + seen.boots <= limits.max_boots - kept) & (seen.builds <= limits.max_builds)
+    return float((within & seen.named).mean())
+
+
+@lru_cache(maxsize=16)
+def _rehearsed(terms: Terms, effect: float) -> Rehearsed:
+    return rehearsed(assumed(terms, COMMITS, effect, WIDER_FROM))
+
+
+def _looked(limits: Limits, effect: float) -> Floats:
+    """Boots of each end that a look takes which shows the change (r,); infinite where none does."""
+    last = max(limits.calibrate_min, limits.looks_max or limits.calibrate_max)
+    schedule = looks(limits.calibrate_min, last, MOST_LOOKS if limits.looks_max else 0)
+    alpha = SHIFT * _ALPHA / len(schedule)
+    rng = np.random.default_rng(round(100 * effect))
+    good, bad = rng.standard_normal((2, REHEARSALS, last))
+    bad = bad + effect
+    taken, open_rows = np.full(REHEARSALS, np.inf), np.ones(REHEARSALS, dtype=np.bool_)
+    for boots in schedule:
+        one, two = good[:, :boots], bad[:, :boots]
+        error = np.sqrt((one.var(axis=1, ddof=1) + two.var(axis=1, ddof=1)) / boots)
+        p = student_t.sf((two.mean(axis=1) - one.mean(axis=1)) / error, 2 * boots - 2)
+        taken[open_rows & (p <= alpha)] = boots
+        open_rows &= p > alpha
+        if limits.looks_max and boots >= WIDER_FROM and boots < last:
+            # As `calibrate` asks whether a further look promises anything.
+            times = last / boots
+            missing = norm.isf(alpha) - norm.isf(np.minimum(p, 1 - 1e-9)) * np.sqrt(times)
+            open_rows &= norm.sf(missing / np.sqrt(times - 1)) >= PROMISING
+    return taken
