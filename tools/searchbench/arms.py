@@ -7,7 +7,6 @@ import statistics
 import subprocess
 import tempfile
 import time
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +27,8 @@ from rtbisect.pipeline.search_loop import (
 from rtbisect.search import engine, verification
 from rtbisect.search.ancestry import candidates_between
 from rtbisect.search.events import Booted, Built
-from rtbisect.search.likelihood import hypotheses, priors
+from rtbisect.search.likelihood import hypotheses
+from rtbisect.search.parts import WHOLE_MODEL, Parts
 from rtbisect.search.siblings import boots_to_keep, build_plan
 from rtbisect.search.stop import LEADING
 from searchbench import bayesect
@@ -37,7 +37,7 @@ from searchbench.oracle import known_grids
 from searchbench.simulate import carry_on, rehearse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from rtbisect.model.campaign import Limits
     from rtbisect.model.code import CommitGraph
@@ -52,6 +52,16 @@ PROVED = {
     "ours-proved": AMPLE,
     "ours-proved-once": replace(AMPLE, proofs=1),
     "ours-site": OF_SITE,
+}
+#: Arms of ours without a part. No world of these has figures of CPUs.
+WITHOUT = {
+    "ours-no-controls": Parts(controls=False),
+    "ours-no-layouts": Parts(layouts=False),
+    "ours-no-cost": Parts(costs=False),
+    "ours-no-h0": Parts(none=False),
+    "ours-no-build-noise": Parts(build_noise=False),
+    "ours-no-pairs": Parts(two_culprits=False),
+    "ours-no-states": Parts(states=False),
 }
 #: Outcomes that say that there is no culprit.
 NOTHING = ("not_reproduced", "layout_sensitive")
@@ -102,16 +112,10 @@ class Played:
 def ours(world: World, arm: str) -> tuple[str, str | None, float]:
     """Outcome, culprit and stated confidence of our engine, whole or without a part."""
     play = Played(world, PROVED.get(arm, AMPLE), proof=arm in PROVED)
-    spec = spec_of(world, play.limits)
-    if arm == "ours-no-h0":
-        spec = replace(spec, prior_none=1e-9)
-    if arm == "ours-no-layouts":
-        spec = replace(spec, layout_cost_s=None)
-    if arm == "ours-no-cost":
-        spec = replace(spec, build_cost_s=1e-3)
+    spec = replace(spec_of(world, play.limits), parts=WITHOUT.get(arm, WHOLE_MODEL))
     # What the answer says of kernels that it does not explain is not a part of what is measured.
     unread = mock.patch("rtbisect.search.engine.contradictions", return_value=())
-    with _without(arm), unread:
+    with unread:
         state, finish = rehearse(spec, world, play.left)
         world.calibration, world.reproduced = state.ends.used, bool(state.ends.reproduced)
         answer = engine.answer(state)
@@ -223,26 +227,6 @@ def _of_boot(world: World, step: verification.Boot) -> tuple[Event, ...]:
     )
 
 
-def _forget() -> None:
-    """Grids are kept by the boots that they were made for, not by what is patched."""
-    hypotheses.fit.cache_clear()
-
-
-@contextmanager
-def _without(arm: str) -> Iterator[None]:
-    if arm == "ours-no-controls":
-        with mock.patch("rtbisect.search.plan.STRONG_BITS", 0.0):
-            yield
-    elif arm == "ours-no-build-noise":
-        none = (1 - 1e-12, 1.0)
-        with mock.patch.multiple(priors, TAU_PRIOR=none, NONE_TAU_PRIOR=none):
-            _forget()
-            yield
-        _forget()
-    else:
-        yield
-
-
 def oracle(world: World, _arm: str) -> tuple[str, str | None, float]:
     """Our engine, told location, scale and build noise of both sides."""
     cell = world.cell
@@ -250,9 +234,10 @@ def oracle(world: World, _arm: str) -> tuple[str, str | None, float]:
     def told(*_ends: object, **_more: object) -> tuple[hypotheses.Lens, ...]:
         return (hypotheses.Lens(0, 0.0, 0.0, known_grids(cell)),)
 
-    without = _without("ours-no-controls")
-    with mock.patch.object(hypotheses, "fit", told), without:
-        state, finish = rehearse(spec_of(world), world)
+    # It knows the distributions: there is nothing that boots of the ends would keep true.
+    spec = replace(spec_of(world), parts=Parts(controls=False))
+    with mock.patch.object(hypotheses, "fit", told):
+        state, finish = rehearse(spec, world)
     world.calibration, world.reproduced = state.ends.used, bool(state.ends.reproduced)
     answer = engine.answer(state)
     culprit = of_set(world, answer) if finish.outcome is Outcome.CULPRIT_SET else answer.culprit
@@ -347,11 +332,7 @@ class Repository:
 ARMS: dict[str, Callable[[World, str], tuple[str, str | None, float]]] = {
     "ours": ours,
     **dict.fromkeys(PROVED, ours),
-    "ours-no-controls": ours,
-    "ours-no-layouts": ours,
-    "ours-no-cost": ours,
-    "ours-no-h0": ours,
-    "ours-no-build-noise": ours,
+    **dict.fromkeys(WITHOUT, ours),
     "oracle": oracle,
     "bayesect": bayesect.arm,
     "bayesect-fed": bayesect.arm,

@@ -102,7 +102,7 @@ class _Picker:
         self._eligible[state.ancestry.places(ledger.untestable_shas)] = False
         #: Builds that may still be picked.
         self._builders_left = min(builders, spec.max_builds - ledger.builds)
-        build_cost_s = np.where(self._built, 0.0, spec.build_cost_s)
+        build_cost_s = np.where(self._built, 0.0, spec.build_cost_s * spec.parts.costs)
         #: Boots of each candidate (n,) for a second of cost, as far as it builds and boots.
         self._worth = (1 - failure_chance(state)) / (spec.boot_cost_s + build_cost_s)
         #: What the tests picked so far may say: hypotheses for each set of their answers.
@@ -123,7 +123,8 @@ class _Picker:
         # test is still worth more than a cheap one that tells nothing.
         best = int((np.where(gain >= USELESS_BITS, gain, 0.0) * self._worth).argmax())
         sha, place, bits = self._best_other_layout(fresh)
-        cost = (self._state.spec.layout_cost_s or 0.0) + self._state.spec.boot_cost_s
+        spec = self._state.spec
+        cost = (spec.layout_cost_s or 0.0) * spec.parts.costs + spec.boot_cost_s
         if bits / cost > gain[best] * self._worth[best] and bits >= USELESS_BITS:
             number = self._state.ledger.next_layout(sha)
             self._take(place, Trial(sha, BootPurpose.SEARCH, layout=number))
@@ -248,7 +249,8 @@ def trial_against_none(state: SearchState) -> Trial | None:
         for number, kernel in enumerate(posterior.kernels)
         if kernel.boots and not set(kernel.shas) & (ledger.untestable_shas | ledger.layouts_failed)
     ]
-    if spec.layout_cost_s is not None and ledger.builds < spec.max_builds:
+    if spec.parts.layouts and spec.layout_cost_s is not None and ledger.builds < spec.max_builds:
+        cost_s = spec.layout_cost_s * spec.parts.costs
         groups = [_parts(posterior)]
         fresh = _gain(state, groups)
         for sha in state.related(posterior.best):
@@ -256,7 +258,7 @@ def trial_against_none(state: SearchState) -> Trial | None:
                 continue
             index = state.ancestry.index.get(sha)
             bits = _gain_of_good(groups) if index is None else float(fresh[index])
-            trials.append((bits, spec.layout_cost_s, Trial(sha, BootPurpose.LAYOUT, layout=layout)))
+            trials.append((bits, cost_s, Trial(sha, BootPurpose.LAYOUT, layout=layout)))
     useful = [trial for trial in trials if trial[0] >= USELESS_BITS]
     if not useful:
         return None
@@ -328,7 +330,7 @@ def _control_end(state: SearchState) -> str | None:
     """The end to boot once more when boots tell little, so that its distribution is known
     better and a drift of the host shows; the end with fewer boots first.
     """
-    if capacity(state.belief) >= STRONG_BITS:
+    if not state.spec.parts.controls or capacity(state.belief) >= STRONG_BITS:
         return None
     spec, values = state.spec, state.ledger.values
     good, bad = len(values[spec.graph.older]), len(values[spec.graph.newer])

@@ -8,6 +8,7 @@ once for each pattern of sides, not for each commit.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -185,9 +186,11 @@ def side_of(ledger: Ledger, ancestry: Ancestry, sha: str) -> Bools:
 
 def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Ancestry) -> Posterior:
     """Needs the calibration boots of both ends: they decide where the grids lie."""
-    good, bad = (ledger.views[end, 0][: ends.used] for end in (spec.graph.older, spec.graph.newer))
+    older, newer = (ledger.views[e, 0][: ends.used] for e in (spec.graph.older, spec.graph.newer))
     shifted = ends.figure.around is None
-    lenses = hypotheses.lenses(spec.threshold, good, bad, ledger.views.values(), shifted=shifted)
+    lenses = hypotheses.lenses(
+        spec.threshold, (older, newer), ledger.views.values(), shifted=shifted, parts=spec.parts
+    )
     booted = kernels(spec.graph, ledger)
     sides = np.array(
         [side_of(ledger, ancestry, kernel.shas[0]) for kernel in booted], dtype=np.bool_
@@ -199,8 +202,9 @@ def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Anc
     ]
     weights = hypotheses.weights_against_none(lenses, likelihoods)
     candidates = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
+    prior_none = spec.prior_none if spec.parts.none else 0.0
     # That a commit changes nothing says nothing against a regression: the others have its share.
-    weight = np.full(ancestry.size, np.log((1 - spec.prior_none) / max(1, candidates.sum())))
+    weight = np.full(ancestry.size, np.log((1 - prior_none) / max(1, candidates.sum())))
     weight[~candidates] = -np.inf
     by_lens = weights[:, member] + weight
     weight = logsumexp(by_lens.T)
@@ -213,7 +217,7 @@ def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Anc
             grid=None,
             shared=likelihoods[0].shared,
         )
-    none = float(np.log(spec.prior_none))
+    none = float(np.log(prior_none)) if prior_none else -math.inf
     top = max(float(weight.max()), none)
     commits = np.exp(weight - top)
     total = float(commits.sum() + np.exp(none - top))

@@ -56,7 +56,8 @@ class SearchState:
     @property
     def layouts(self) -> bool:
         """Whether other layouts are measured: the change is small, and there are such builds."""
-        return self.spec.layout_cost_s is not None and self.small
+        spec = self.spec
+        return spec.parts.layouts and spec.layout_cost_s is not None and self.small
 
     @cached_property
     def belief(self) -> Posterior:
@@ -66,4 +67,6 @@ class SearchState:
     @cached_property
     def two(self) -> TwoCulprits:
         """Whether there are two culprits; only after the calibration, too."""
+        if not self.spec.parts.two_culprits:
+            return TwoCulprits.unweighed(self.belief)
         return weigh_pairs(self.ledger, self.ancestry, self.belief)

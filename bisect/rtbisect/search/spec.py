@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.search.likelihood.features import WHOLE, Aspect
+from rtbisect.search.parts import WHOLE_MODEL, Parts
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Outcome, Threshold
@@ -75,6 +76,8 @@ class SearchSpec:
     prior_none: float = 0.2
     #: Of all looks at the ends together.
     alpha: float = 0.01
+    #: What the search takes into account.
+    parts: Parts = WHOLE_MODEL
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,11 @@ class TwoCulprits:
     #: does; ("", 0) where none is.
     between: tuple[str, float]
 
+    @classmethod
+    def unweighed(cls, posterior: Posterior) -> TwoCulprits:
+        """One culprit at most: what the posterior says without pairs."""
+        return cls(0.0, posterior.commits, ("", 0.0))
+
 
 def weigh_pairs(ledger: Ledger, ancestry: Ancestry, posterior: Posterior) -> TwoCulprits:
     """Weigh pairs of culprits against single ones. Only for figures with levels: counts, shares
@@ -55,7 +60,7 @@ def weigh_pairs(ledger: Ledger, ancestry: Ancestry, posterior: Posterior) -> Two
     """
     middle = _middle(posterior.grid) if posterior.grid is not None and posterior.possible else None
     if posterior.grid is None or middle is None:
-        return TwoCulprits(0.0, posterior.commits, ("", 0.0))
+        return TwoCulprits.unweighed(posterior)
     sides = [side_of(ledger, ancestry, kernel.shas[0]) for kernel in posterior.kernels]
     pattern, member = patterns(np.array(sides, dtype=np.bool_))
     candidates = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
@@ -77,7 +82,7 @@ def weigh_pairs(ledger: Ledger, ancestry: Ancestry, posterior: Posterior) -> Two
     alone = levels.evidence(single) + np.log((1 - TWO) * share[held_patterns])
     # Two culprits with one pattern have no kernel between them: they say the same as a single one.
     if not level.size:
-        return TwoCulprits(0.0, posterior.commits, ("", 0.0))
+        return TwoCulprits.unweighed(posterior)
     prior = np.log(2 * TWO * share[first] * share[second])
     noise = {levels.noise(single[int(alone.argmax())])}
     # With three levels the noise is smaller than with two: both are looked at.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbisect.search.ancestry import Bools, Floats
+    from rtbisect.search.parts import Parts
 
 #: Prior weight of a regression that all CPUs show; each of the CPUs has its part of the rest.
 COMMON = 0.7
@@ -129,18 +130,19 @@ def weights_against_none(lenses: tuple[Lens, ...], likelihoods: list[LensLikelih
 
 def lenses(
     threshold: Threshold,
-    good: tuple[Views, ...],
-    bad: tuple[Views, ...],
+    ends: tuple[tuple[Views, ...], tuple[Views, ...]],
     every: Iterable[tuple[Views, ...]],
     *,
     shifted: bool,
+    parts: Parts,
 ) -> tuple[Lens, ...]:
-    """The lenses of a search, by the boots that its calibration decided on: `good` and `bad`. Of
-    `every` kernel's boots only matters whether all are small numbers of something; `shifted`: the
-    ends differ in their level.
+    """The lenses of a search, by the boots that its calibration decided on: those of the good end
+    and of the bad one. Of `every` kernel's boots only matters whether all are small numbers of
+    something; `shifted`: the ends differ in their level; `parts`: which lenses there are.
     """
     if threshold.statistic is Statistic.FRACTION:
         return (Lens(0, 0.0, 0.0, chance_grids()),)
+    good, bad = ends
     if counted(threshold):
         return (Lens(0, 0.0, 0.0, count_grids(good, bad)),)
     plain = threshold.scale is Scale.LINEAR and threshold.better is Better.LOWER
@@ -148,9 +150,11 @@ def lenses(
         good,
         bad,
         effect_floor(threshold),
-        common((*good, *bad)),
+        common((*good, *bad)) if parts.cpus else 1,
         shifted=shifted,
         events=plain and all(_is_count(boot[0]) for boots in every for boot in boots),
+        build_noise=parts.build_noise,
+        states=parts.states,
     )
 
 
@@ -167,9 +171,11 @@ def fit(  # noqa: PLR0913  (also the key of what is kept)
     *,
     shifted: bool = True,
     events: bool = False,
+    build_noise: bool = True,
+    states: bool = True,
 ) -> tuple[Lens, ...]:
     """The lenses that the boots of both ends leave, with their grids. `events`: the whole of every
-    boot is a small number of something.
+    boot is a small number of something; `build_noise`, `states`: as in Parts.
     """
     candidates = []
     if events:
@@ -186,11 +192,14 @@ def fit(  # noqa: PLR0913  (also the key of what is kept)
                 view,
                 log,
                 float(np.log(USUAL)),
-                boot_grids(good_values, bad_values, floor, shifted=shifted),
+                boot_grids(
+                    good_values, bad_values, floor, shifted=shifted, build_noise=build_noise
+                ),
             )
         )
-        if (states := state_grids(good_values, bad_values, floor)) is not None:
-            state_grid, penalty = states
+        found = state_grids(good_values, bad_values, floor) if states else None
+        if found is not None:
+            state_grid, penalty = found
             candidates.append(Lens(view, log, float(np.log(1 - USUAL)) + penalty, state_grid))
     ends = np.array([[False, True]])
     likelihoods = [lens_likelihood(lens, [good, bad], ends) for lens in candidates]

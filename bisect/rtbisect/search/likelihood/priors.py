@@ -82,9 +82,11 @@ def boot_grids(
     effect_floor: float,
     *,
     shifted: bool = True,
+    build_noise: bool = True,
 ) -> Grids:
     """Grids that cover what the calibration boots of the two ends allow. `shifted`: the bad side
-    is worse in its location, by LEAST of what the ends differ in at least.
+    is worse in its location, by LEAST of what the ends differ in at least; `build_noise`: tau may
+    be more than 0.
     """
     ends = ordinary(good), ordinary(bad)
     shift = float(np.median(ends[1]) - np.median(ends[0]))
@@ -95,7 +97,8 @@ def boot_grids(
     extent = _Extent(low - slack, high + slack, effect / RESOLUTION)
     spreads = [_spread(values, extent.floor) for values in ends]
     typical = float(np.sqrt(spreads[0] * spreads[1]))
-    tau = np.array([0.0, *_axis(0.2 * typical, 1.3 * max(effect, typical), _TAU_STEP)])
+    some = _axis(0.2 * typical, 1.3 * max(effect, typical), _TAU_STEP) if build_noise else ()
+    tau = np.array([0.0, *some])
     lowest, highest = max(extent.floor, min(spreads) / 4), min(4 * max(spreads), extent.top)
     scales = _axis(lowest, highest, _SIGMA_STEP)
     sides = []
@@ -167,6 +170,8 @@ def _spread(values: Floats, floor: float) -> float:
 def _tau_prior(tau: Floats, prior: tuple[float, float]) -> Floats:
     """Log prior of the nodes of tau, the first of which is 0; shape (t, 1, 1)."""
     zero, slope = prior
+    if tau.size == 1:
+        return np.zeros((1, 1, 1))
     rest = np.linspace(1, slope, tau.size - 1)
     log: Floats = np.log(np.concatenate([[zero], (1 - zero) * rest / rest.sum()]))
     return log[:, None, None]

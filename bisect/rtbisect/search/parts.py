@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parts of the model and of the choice of tests, each of which a benchmark can switch off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a search takes into account. The program has all of it; what a part is worth is what a
+    search without it does worse (an ablation).
+    """
+
+    #: Ends are booted again when boots tell little.
+    controls: bool = True
+    #: Builds of one code differ: tau may be more than 0.
+    build_noise: bool = True
+    #: Nothing may have regressed (H0).
+    none: bool = True
+    #: The search measures other layouts of a revision, where there are such builds.
+    layouts: bool = True
+    #: Tests are chosen by what they tell for their cost; else all cost one boot.
+    costs: bool = True
+    #: Pairs of culprits are weighed.
+    two_culprits: bool = True
+    #: A regression may show on one watched CPU only. The looks at the ends know of it in any case.
+    cpus: bool = True
+    #: Boots may fall into a few states.
+    states: bool = True
+
+
+#: What the program searches with.
+WHOLE_MODEL = Parts()
