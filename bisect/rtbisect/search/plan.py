@@ -35,7 +35,12 @@ OPEN_KERNELS = 12
 BASE_FAILURE = 0.02
 #: Chance that a direct neighbour of a failed revision fails too.
 NEIGHBOUR_FAILURE = 0.9
+#: It fades over this share of the square root of the candidates, for every failure so much more; at
+#: so many times that it is gone.
+FAILURE_REACH, FURTHER_REACH, GONE = 0.5, 0.25, 3.0
 
+#: A group of hypotheses with less probability is not thought of.
+_NO_MASS = 1e-9
 _TABLE = np.linspace(0.0, 1.0, 257)
 
 
@@ -198,7 +203,7 @@ def _gain(state: SearchState, groups: list[list[_Part]]) -> Floats:
     total = np.zeros(state.ancestry.size)
     for group in groups:
         mass = sum(float(part.weights.sum()) + part.none for part in group)
-        if mass <= 1e-9:
+        if mass <= _NO_MASS:
             continue
         mixed = np.zeros((state.ancestry.size, group[0].good.size))
         known_entropy = np.zeros(state.ancestry.size)
@@ -220,7 +225,7 @@ def _gain_of_good(groups: list[list[_Part]]) -> float:
     for group in groups:
         masses = [float(part.weights.sum()) + part.none for part in group]
         mass = sum(masses)
-        if mass > 1e-9:
+        if mass > _NO_MASS:
             parts = zip(masses, group, strict=True)
             total += mass * _bits_of([(part_mass / mass, part.good) for part_mass, part in parts])
     return total
@@ -353,9 +358,9 @@ def failure_chance(state: SearchState) -> Floats:
     working = ancestry.places(sha for sha, boots in ledger.values.items() if boots)
     survive = np.full(ancestry.size, 1 - BASE_FAILURE)
     # Every further failure makes a longer broken stretch likelier.
-    reach = max(1.0, math.sqrt(ancestry.size) * (0.5 + 0.25 * len(failed)))
+    reach = max(1.0, math.sqrt(ancestry.size) * (FAILURE_REACH + FURTHER_REACH * len(failed)))
     for start in failed:
-        for i, step in ancestry.distances(start, math.ceil(3 * reach), working).items():
+        for i, step in ancestry.distances(start, math.ceil(GONE * reach), working).items():
             survive[i] *= 1 - NEIGHBOUR_FAILURE * math.exp(-step / reach)
     survive[working] = 1 - BASE_FAILURE
     chance: Floats = 1 - survive

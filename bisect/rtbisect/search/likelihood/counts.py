@@ -15,6 +15,8 @@ import numpy as np
 
 from rtbisect.judge import stats
 from rtbisect.search.likelihood.grids import Grids
+from rtbisect.search.likelihood.priors import STRAY_SPANS
+from rtbisect.search.likelihood.two_level import CONTAMINATION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,11 +33,19 @@ _AROUND, _RATE_STEP = 4.0, 0.5
 #: and what is thought of them before. Many events need a larger one to be nearly Poisson.
 SHAPES = (1000.0, 30.0, 8.0, 2.0, 0.7)
 SHAPE_PRIOR = (0.3, 0.2, 0.2, 0.15, 0.15)
-#: Share of boots that follow neither side.
-CONTAMINATION = 0.03
-#: Values up to this one are bins of their own, larger ones share them.
+#: With so many times the most events of a boot the first shape is nearly Poisson.
+_NEARLY_POISSON = 10.0
+#: Rates that the prior allows, log uniform: from so many events in a usual boot to so many times
+#: the most events of one.
+_LEAST_EVENTS, _MOST_TIMES = 0.05, 4.0
+#: Counts of which a stray boot has each with the same probability: so many beside STRAY_SPANS times
+#: the most events.
+_STRAY_COUNTS = 10.0
+#: Values up to this one are bins of their own, larger ones share them; the last one is so many
+#: times the most events, and so many more.
 _SINGLE = 24
 _BINS = 64
+_LAST_TIMES, _LAST_MORE = 8.0, 32.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,15 +161,14 @@ def count_grids(good: tuple[Views, ...], bad: tuple[Views, ...], *, timed: bool 
         good, bad = (tuple((boot[0], 1.0) for boot in end) for end in (good, bad))
     usual = stats.median([exposure for _rate, exposure in (*good, *bad)])
     top = max(1.0, *(rate * usual for rate, _exposure in (*good, *bad)))
-    rate = _rates(good, bad, 0.05 / usual, 4 * top / usual)
+    rate = _rates(good, bad, _LEAST_EVENTS / usual, _MOST_TIMES * top / usual)
     width = np.gradient(np.log(rate))
     weight = np.log(width / width.sum())
     prior = np.log(np.asarray(SHAPE_PRIOR))[:, None, None] + np.zeros((1, rate.size, 1))
-    outlier = 1 / (3 * top + 10)
-    shape = np.array([max(SHAPES[0], 10 * top), *SHAPES[1:]])
-    y = np.unique(
-        np.concatenate([np.arange(_SINGLE), np.round(np.geomspace(_SINGLE, 8 * top + 32, _BINS))])
-    )
+    outlier = 1 / (STRAY_SPANS * top + _STRAY_COUNTS)
+    shape = np.array([max(SHAPES[0], _NEARLY_POISSON * top), *SHAPES[1:]])
+    wide = np.round(np.geomspace(_SINGLE, _LAST_TIMES * top + _LAST_MORE, _BINS))
+    y = np.unique(np.concatenate([np.arange(_SINGLE), wide]))
     good_side = CountGrid(
         shape=shape, rate=rate, prior=prior, outlier=outlier, exposure=usual, timed=timed
     )

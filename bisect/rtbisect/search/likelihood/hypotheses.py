@@ -38,6 +38,11 @@ EVENTS = 0.5
 _MOST_EVENTS = 1000
 #: A lens with less than this share of the evidence of the calibration is left out.
 _KEPT = 0.01
+#: So few kernels differ by their layout as well as by a regression: only more of them say which.
+ENDS_ALONE = 2
+#: Of the weight of a pattern that `ahead` leaves at least: that the good side lies above the bad
+#: one is never quite impossible, for nodes are few.
+_LEAST_AHEAD = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +94,7 @@ def lens_likelihood(lens: Lens, boots: list[tuple[Views, ...]], pattern: Bools) 
     shared = sum(
         (loglik(grid.shared, kernel_boots, view) for kernel_boots in boots), grid.shared.prior
     )
-    if len(boots) <= 2:
+    if len(boots) <= ENDS_ALONE:
         # Whether two kernels differ by their layout alone no search can tell: with nothing to
         # compare them with it is a question for the verification.
         shared = np.where(grid.layout[:, None, None], -np.inf, shared)
@@ -109,7 +114,7 @@ def _ahead(ahead: Floats, scales: Floats, good: Floats, bad: Floats) -> Floats:
     good_weight = np.einsum("pts,ptsa->pta", weight.sum(axis=3), normalized(good))
     bad_weight = np.einsum("pts,ptsa->pta", weight.sum(axis=2), normalized(bad))
     log_factor: Floats = np.log(
-        np.maximum(np.einsum("pta,tab,ptb->pt", good_weight, ahead, bad_weight), 1e-12)
+        np.maximum(np.einsum("pta,tab,ptb->pt", good_weight, ahead, bad_weight), _LEAST_AHEAD)
     )
     return log_factor
 

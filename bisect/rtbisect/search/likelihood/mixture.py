@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.search.likelihood.grids import Grids
-from rtbisect.search.likelihood.priors import RESOLUTION, ordinary, step
+from rtbisect.search.likelihood.priors import RESOLUTION, STRAY_SPANS, ordinary, step
 from rtbisect.search.likelihood.two_level import CONTAMINATION, student
 
 if TYPE_CHECKING:
@@ -26,8 +26,13 @@ if TYPE_CHECKING:
 
     from rtbisect.search.ancestry import Floats
 
-#: Most states that are looked for.
-MOST = 4
+#: Most states that are looked for, and boots of the ends for each of them.
+MOST, FEWEST_BOOTS = 4, 3
+#: What the calibration fits for a state, for the criterion: location and scale; and its share,
+#: where numbers of states are compared at their best shares.
+FITTED, FITTED_WITH_SHARE = 2, 3
+#: Rounds of the fit of these shares (expectation and maximization).
+_ROUNDS = 30
 #: Parameter of the Dirichlet prior of the shares (Jeffreys).
 PRIOR = 0.5
 #: Share of the calibration that the nodes follow: less than all of it keeps their tails wide.
@@ -36,6 +41,8 @@ _NODES = 400
 #: Bins around each state, in its scales.
 _NEAR = np.array([-6.0, -3.0, -1.5, -0.5, 0.0, 0.5, 1.5, 3.0, 6.0])
 _BINS = 64
+#: Bins reach this share of the span beyond the boots.
+_MARGIN = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +102,8 @@ def state_grids(
     span = float(both[-1] - both[0])
     effect = abs(float(np.median(bad_values) - np.median(good_values)))
     floor = max(effect_floor, effect, step(good_values, bad_values)) / RESOLUTION
-    outlier = 1 / (3 * max(span, floor))
-    counts = range(2, min(MOST, both.size // 3) + 1)
+    outlier = 1 / (STRAY_SPANS * max(span, floor))
+    counts = range(2, min(MOST, both.size // FEWEST_BOOTS) + 1)
     if not counts:
         return None
     fits = [_states(both, count, floor, outlier) for count in counts]
@@ -106,7 +113,8 @@ def state_grids(
         StateGrid(states, *_nodes(states, np.asarray(values), rng))
         for values in (good, bad, good + bad)
     )
-    y = np.linspace(both[0] - span / 4 - floor, both[-1] + span / 4 + floor, _BINS)
+    beyond = _MARGIN * span + floor
+    y = np.linspace(both[0] - beyond, both[-1] + beyond, _BINS)
     near = states.at[:, None] + states.scale[:, None] * _NEAR
     y = np.unique(np.concatenate([y, near.ravel()]))
     grids = Grids(
@@ -117,7 +125,7 @@ def state_grids(
         y=y,
         layout=np.zeros(1, dtype=np.bool_),
     )
-    return grids, -states.at.size * float(np.log(both.size))
+    return grids, -_penalty(FITTED * states.at.size, both)
 
 
 def _states(both: Floats, count: int, floor: float, outlier: float) -> States:
@@ -147,14 +155,21 @@ def _states(both: Floats, count: int, floor: float, outlier: float) -> States:
 
 
 def _worth(states: States, both: Floats) -> float:
-    """Log likelihood of all boots at the best shares, less two parameters a state."""
+    """Log likelihood of all boots at the best shares, less what the fit is worth too much."""
     density = states.density(both)
     shares = np.full(states.at.size, 1 / states.at.size)
-    for _ in range(30):
+    for _ in range(_ROUNDS):
         member = density * shares
         shares = (member / member.sum(axis=1, keepdims=True)).mean(axis=0)
     log = float(np.log(density @ shares).sum())
-    return log - 1.5 * states.at.size * float(np.log(both.size))
+    return log - _penalty(FITTED_WITH_SHARE * states.at.size, both)
+
+
+def _penalty(fitted: int, both: Floats) -> float:
+    """What the likelihood at the best values of so many parameters is above the one that integrates
+    them, by the criterion: half a log of the number of boots each.
+    """
+    return 0.5 * fitted * float(np.log(both.size))
 
 
 def _nodes(states: States, values: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:

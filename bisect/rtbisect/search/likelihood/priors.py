@@ -43,12 +43,28 @@ _ROUNDING = 1e-9
 LEAST = 0.25
 #: How far the nodes of location reach, in scales and in tau.
 _REACH = 2.5
+#: The extent of the priors: location over so many spans of the boots, scales up to so many of them
+#: (and so many steps above the floor, where the boots have no span).
+_SPANS, _FLOORS = 2.0, 4.0
+#: A stray boot may lie anywhere in so many spans.
+STRAY_SPANS = 3.0
+#: Nodes of a scale reach so many times below and above what the boots of the ends scatter by, those
+#: of tau from this share of it to so many effects.
+_SCALE_REACH = 4.0
+_TAU_FROM, _TAU_TO = 0.2, 1.3
+#: Median absolute deviation to standard deviation of a normal distribution: 1 / 0.6745.
+_OF_MAD = 1.4826
+#: A scale is not taken to be below this share of the standard deviation: where half of the boots
+#: are equal their median deviation is 0.
+_OF_DEVIATION = 0.5
 #: Nodes: location, location shared by both sides, step of log scale, values to compare.
 _MU_NODES = 23
 _SHARED_NODES = 33
 _SIGMA_STEP = 0.3
 _TAU_STEP = 0.5
 _BINS = 64
+#: Values that are compared reach this share of the extent beyond it.
+_MARGIN = 0.5
 
 
 @dataclass(frozen=True)
@@ -69,11 +85,11 @@ class _Extent:
         """Width of the prior of location for each tau. Were it the same for all, large offsets
         of builds would have more than their share of the prior, once for each side.
         """
-        return 2 * self.span + 2 * _REACH * tau
+        return _SPANS * self.span + 2 * _REACH * tau
 
     @property
     def top(self) -> float:
-        return max(2 * self.span, 4 * self.floor)
+        return max(_SPANS * self.span, _FLOORS * self.floor)
 
 
 def boot_grids(
@@ -97,9 +113,10 @@ def boot_grids(
     extent = _Extent(low - slack, high + slack, effect / RESOLUTION)
     spreads = [_spread(values, extent.floor) for values in ends]
     typical = float(np.sqrt(spreads[0] * spreads[1]))
-    some = _axis(0.2 * typical, 1.3 * max(effect, typical), _TAU_STEP) if build_noise else ()
-    tau = np.array([0.0, *some])
-    lowest, highest = max(extent.floor, min(spreads) / 4), min(4 * max(spreads), extent.top)
+    highest = _TAU_TO * max(effect, typical)
+    tau = np.array([0.0, *(_axis(_TAU_FROM * typical, highest, _TAU_STEP) if build_noise else ())])
+    lowest = max(extent.floor, min(spreads) / _SCALE_REACH)
+    highest = min(_SCALE_REACH * max(spreads), extent.top)
     scales = _axis(lowest, highest, _SIGMA_STEP)
     sides = []
     for values, spread in zip(ends, spreads, strict=True):
@@ -115,7 +132,8 @@ def boot_grids(
     shared = _grid(mu, _extended(scales, extent), tau, extent)
     shared.prior[...] += _tau_prior(tau, NONE_TAU_PRIOR)
     shared.prior[...] += _log_density(shared.sigma, extent)[None, :, None]
-    y = np.linspace(extent.low - extent.span / 2, extent.high + extent.span / 2, _BINS)
+    beyond = _MARGIN * extent.span
+    y = np.linspace(extent.low - beyond, extent.high + beyond, _BINS)
     least_shift = max(effect_floor, LEAST * effect)
     ahead = _ahead(sides[0].mu, sides[1].mu, least_shift, extent.room(tau)) if shifted else None
     return Grids(
@@ -135,7 +153,7 @@ def ordinary(values: tuple[float, ...]) -> Floats:
     away = np.abs(ordered - np.median(ordered))
     # The scale is that of all but the furthest few: otherwise a stray hides itself.
     near = np.sort(away)[: -max(1, away.size // _STRAYS)]
-    scale = max(1.4826 * float(np.median(away)), float(np.sqrt((near**2).mean())))
+    scale = max(_OF_MAD * float(np.median(away)), float(np.sqrt((near**2).mean())))
     return ordered[away <= STRAY * scale] if scale else ordered
 
 
@@ -154,8 +172,9 @@ def _ahead(good: Floats, bad: Floats, least: float, room: Floats) -> Floats:
     """The prior of both locations (t, a) together over the independent one, (t, a, a): the bad one
     lies above the good one, by `least` at least. `room` (t,) is what each of them has.
     """
-    # Of two locations that are uniform over the room this share lies so: a triangle.
-    prior_share = 0.5 * np.maximum(0.1, 1 - least / room) ** 2
+    # Of two locations that are uniform over the room this share lies so: a triangle. `least` is at
+    # most the effect, and the room at least _SPANS of it.
+    prior_share = (1 - least / room) ** 2 / 2
     worse = bad[:, None, :] - good[:, :, None] >= least
     return worse / prior_share[:, None, None]
 
@@ -163,8 +182,8 @@ def _ahead(good: Floats, bad: Floats, least: float, room: Floats) -> Floats:
 def _spread(values: Floats, floor: float) -> float:
     """A robust scale of a few boots."""
     centre = float(np.median(values))
-    deviation = 1.4826 * float(np.median(np.abs(values - centre)))
-    return max(deviation, 0.5 * float(values.std()), floor)
+    deviation = _OF_MAD * float(np.median(np.abs(values - centre)))
+    return max(deviation, _OF_DEVIATION * float(values.std()), floor)
 
 
 def _tau_prior(tau: Floats, prior: tuple[float, float]) -> Floats:
@@ -200,7 +219,9 @@ def _grid(mu: Floats, sigma: Floats, tau: Floats, extent: _Extent) -> BootGrid:
     """Nodes with the prior of location; that of scale and tau is added by the caller."""
     prior = np.log((mu[:, 1] - mu[:, 0]) / extent.room(tau))
     cube = np.zeros((tau.size, sigma.size, mu.shape[1])) + prior[:, None, None]
-    return BootGrid(mu=mu, sigma=sigma, tau=tau, prior=cube, outlier=1 / (3 * extent.span))
+    return BootGrid(
+        mu=mu, sigma=sigma, tau=tau, prior=cube, outlier=1 / (STRAY_SPANS * extent.span)
+    )
 
 
 def _log_density(sigma: Floats, extent: _Extent) -> Floats:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 #: Degrees of freedom of the Student-t.
 NU = 4.0
-#: Constant of the density of Student-t with 4 degrees of freedom.
+#: Constant of the density of Student-t with 4 degrees of freedom: gamma(5/2) over gamma(2) and
+#: sqrt(4 pi).
 _T4 = 0.375
 #: Share of boots that follow neither side (a stray cron job, a lost clock).
 CONTAMINATION = 0.03
@@ -37,6 +38,8 @@ _AT, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _HERMITE = (_AT, _WEIGHTS / _WEIGHTS.sum())
 #: Nodes of the offset lie at sinh(-_BEND .. _BEND): dense in the middle, wide in the tails.
 _BEND = 4.0
+#: The outermost ones lie so many scales beyond the outermost boot.
+_BEYOND = 12.0
 _STEP = 2 * _BEND / (_U_NODES - 1)
 #: Offsets smaller than this many steps between nodes are summed by the rule above.
 _FINE = 1.2
@@ -160,7 +163,7 @@ class BootGrid:
         """Nodes for the offset of a kernel around its boots, for each scale."""
         y = np.asarray(values)
         centre = float(np.median(y))
-        reach = float(np.abs(y - centre).max()) + 12 * self.sigma
+        reach = float(np.abs(y - centre).max()) + _BEYOND * self.sigma
         inner = reach / np.sinh(_BEND)
         grid = np.linspace(-_BEND, _BEND, _U_NODES)
         at = centre + inner[:, None] * np.sinh(grid)
