@@ -89,6 +89,21 @@ def choose(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
     return tuple(picker.picked)
 
 
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What a boot of a candidate would tell, and for what time."""
+
+    revision: str
+    bits: float
+    #: Of the boot and of the build, where it is not built; over the chance that both work.
+    cost_s: float
+
+
+def worths(state: SearchState) -> tuple[Worth, ...]:
+    """Every candidate with what `choose` weighs it by; only after the calibration."""
+    return _Picker(state, 1).worths()
+
+
 class _Picker:
     """Tests that run at the same time: each is worth what the ones before it leave open."""
 
@@ -117,13 +132,7 @@ class _Picker:
 
     def pick(self) -> bool:
         """Add the best test; False when none is useful."""
-        eligible = self._eligible & self._built if self._builders_left <= 0 else self._eligible
-        fresh = np.where(eligible, _gain(self._state, self._groups), 0.0)
-        gain, layout = fresh.copy(), {}
-        for i, (bits, number) in self._repeats.items():
-            # Boots of one kernel share its build: a further one tells less than a new build.
-            gain[i] = (min(gain[i], bits) if self.picked else bits) * eligible[i]
-            layout[i] = number
+        fresh, gain = self._gains()
         # Useless boots are left out first: beside commits that fail, a small worth of a good
         # test is still worth more than a cheap one that tells nothing.
         best = int((np.where(gain >= USELESS_BITS, gain, 0.0) * self._worth).argmax())
@@ -137,8 +146,27 @@ class _Picker:
         if gain[best] < USELESS_BITS:
             return False
         sha, built = self._state.ledger.equal.stand_in(self._shas[best]), bool(self._built[best])
-        self._take(best, Trial(sha, BootPurpose.SEARCH, boot=built, layout=layout.get(best, 0)))
+        _bits, layout = self._repeats.get(best, (0.0, 0))
+        self._take(best, Trial(sha, BootPurpose.SEARCH, boot=built, layout=layout))
         return True
+
+    def _gains(self) -> tuple[Floats, Floats]:
+        """Bits of a boot of each candidate (n,): as a new kernel, and as what it is, one more boot
+        of a known one where that has booted; 0 of what may not be picked.
+        """
+        eligible = self._eligible & self._built if self._builders_left <= 0 else self._eligible
+        fresh = np.where(eligible, _gain(self._state, self._groups), 0.0)
+        gain = fresh.copy()
+        for i, (bits, _layout) in self._repeats.items():
+            # Boots of one kernel share its build: a further one tells less than a new build.
+            gain[i] = (min(gain[i], bits) if self.picked else bits) * eligible[i]
+        return fresh, gain
+
+    def worths(self) -> tuple[Worth, ...]:
+        """What one boot of each candidate is worth now."""
+        _fresh, gain = self._gains()
+        rows = zip(self._shas, gain.tolist(), self._worth.tolist(), strict=True)
+        return tuple(Worth(sha, bits, 1 / per_s) for sha, bits, per_s in rows)
 
     def build_ahead(self) -> None:
         """Add the best builds for the builders that are left. Only kernels that are not built are
