@@ -24,6 +24,8 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
+from scipy.stats import binomtest
+
 from rtbisect.search.ancestry import Ancestry
 from searchbench.arms import ARMS, NOTHING, run
 from searchbench.bounds import bounds
@@ -38,14 +40,12 @@ HEADS = (
 )  # fmt: skip
 
 
-def wilson(hits: int, count: int, z: float = 1.96) -> tuple[float, float]:
+def wilson(hits: int, count: int) -> tuple[float, float]:
     """Interval of a share (Wilson 1927)."""
     if not count:
         return 0.0, 1.0
-    share = hits / count
-    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count**2)) / (1 + z * z / count)
-    return middle - half, middle + half
+    interval = binomtest(hits, count).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 @lru_cache(maxsize=4)

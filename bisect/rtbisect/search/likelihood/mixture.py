@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import gammaln
 
 from rtbisect.search.likelihood.grids import Grids
 from rtbisect.search.likelihood.priors import RESOLUTION, STRAY_SPANS, ordinary, step
@@ -174,8 +175,6 @@ def _penalty(fitted: int, both: Floats) -> float:
 
 def _nodes(states: States, values: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Shares and log weights of the nodes of one side."""
-    from scipy.special import gammaln  # noqa: PLC0415  (slow to load, seldom needed)
-
     density = states.density(values)
     count = (density / density.sum(axis=1, keepdims=True)).sum(axis=0)
     prior = np.full(states.at.size, PRIOR)
