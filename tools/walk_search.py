@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,7 +78,7 @@ class Step:
             why = DUE
         return f"{what} {self.next.revision}: {why}"
 
-    @property
+    @cached_property
     def worths(self) -> tuple[plan.Worth, ...]:
         return plan.worths(self.state)
 
@@ -88,8 +89,8 @@ class Step:
         return self.state.ledger.equal.stand_in(best.revision)
 
     def predictions(self) -> list[tuple[str, str, float, Floats]]:
-        """Name, colour and probability of the likeliest bad side, good side and of none; with the
-        predictive probabilities of a boot of a new kernel, on the same values.
+        """A new good kernel, a new bad one, and one where nothing regressed: name, colour, the
+        probability that there is such a one, and the probabilities of its next boot on `grid.y`.
         """
         belief = self.state.belief
         regressed = float(belief.commits.sum())
