@@ -22,6 +22,7 @@ from rtbisect.cli.options import (
     seed_option,
     site_option,
     suite_option,
+    sure_option,
 )
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import ConfigError
@@ -46,6 +47,7 @@ FEWEST_RUNS = 36
     type=click.IntRange(FEWEST_RUNS),
     help="Budget of boots, with those that prove the answer (default: that of the site).",
 )
+@sure_option
 @seed_option
 @site_option
 @answers
@@ -58,6 +60,7 @@ def bisect(
     metric: str | None,
     find_fix: bool,
     max_boots: int | None,
+    sure: float | None,
     seed: int,
     site: Path | None,
 ) -> int:
@@ -82,7 +85,7 @@ def bisect(
         suite=suite,
         metric=metric,
         seed=seed,
-        extra=Extra(max_boots=max_boots or 0, given=given).pairs,
+        extra=Extra(max_boots=max_boots or 0, sure=sure, given=given).pairs,
         sought=sought,
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)
@@ -125,6 +128,7 @@ def bisect(
     show_default=True,
     help="Budget of runs, with those that prove the answer.",
 )
+@sure_option
 @seed_option
 @click.argument("command", nargs=-1, required=True)
 @answers
@@ -134,6 +138,7 @@ def run(
     bad: str,
     repo: Path,
     find_fix: bool,
+    sure: float | None,
     seed: int,
     command: tuple[str, ...],
     **measured_as: Any,
@@ -167,7 +172,7 @@ def run(
         suite=SUITE,
         metric=measured.metric or None,
         seed=seed,
-        extra=Extra(others=measured.extra(), given=given).pairs,
+        extra=Extra(others=measured.extra(), sure=sure, given=given).pairs,
         repo=repository,
         sought=sought,
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from rtbisect.errors import ConfigError
+from rtbisect.model.command import SURE
 
 
 def _answer_in_json(context: click.Context, _option: click.Parameter, as_json: bool) -> None:
@@ -51,6 +52,27 @@ find_fix_option = click.option(
     "--find-fix",
     is_flag=True,
     help="Find the repair: --bad is the older revision, --good the newer.",
+)
+
+
+def _check_sure(
+    _context: click.Context, option: click.Parameter, sure: float | None
+) -> float | None:
+    least, most = SURE
+    # A number that is none is no larger than any other.
+    if sure is not None and not least <= sure <= most:
+        raise ConfigError(
+            f"{option.opts[0]} {sure:g} is nothing to begin with", f"give {least:g} to {most:g}"
+        )
+    return sure
+
+
+sure_option = click.option(
+    "--sure",
+    type=float,
+    callback=_check_sure,
+    help="How sure you are that the change is in the range, 0.05 to 0.99 (default: 0.8, or what a"
+    " check of these ends has shown). The less, the more boots it takes to name a commit.",
 )
 
 

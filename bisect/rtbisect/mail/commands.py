@@ -126,8 +126,8 @@ def _bisection_request(
     tree = trees.tree_of(state, site.target(request.tree))
     if any(tree.foreign(sha) for sha in (older, newer, given) if sha):
         raise ConfigError("an end is a patch that somebody has sent", "ask for a test of it")
-    # Nothing of the merge base of the search that was reported.
-    extra = replace(Extra.of(request), given=given).pairs
+    # Nothing of the range of the search that was reported: its merge base, what was known of it.
+    extra = replace(Extra.of(request), given=given, sure=None).pairs
     return replace(
         request, kind=CampaignKind.BISECT, older=older, newer=newer, repo="", extra=extra
     )

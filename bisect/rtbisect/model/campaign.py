@@ -286,6 +286,9 @@ class Limits:
     #: Boots of each end of a search at most, as long as they are promising; 0, as in campaigns that
     #: began before there was such a limit: `calibrate_max` always.
     looks_max: int = 0
+    #: What is known before the first boot counts (`Prior`). In campaigns that began before it did,
+    #: "no regression" always has the same probability.
+    prior_known: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -306,12 +309,30 @@ class Limits:
 
 
 #: Limits that are no one's choice but rules of the program, as they were before they had a name.
-FIRST_RULES: Mapping[str, Any] = {"proof_counts": False, "proofs": 1, "looks_max": 0}
+FIRST_RULES: Mapping[str, Any] = {
+    "proof_counts": False,
+    "proofs": 1,
+    "looks_max": 0,
+    "prior_known": False,
+}
 
 
 def first_rules(limits: Mapping[str, Any]) -> dict[str, Any]:
     """Of kept limits the rules that they do not name, as they were then."""
     return {name: rule for name, rule in FIRST_RULES.items() if name not in limits}
+
+
+@kept_as("Prior")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prior:
+    """What a search knows before its first boot."""
+
+    #: The probability that there is no regression.
+    none: float
+    #: The searched one is the worst of so many.
+    figures: int
+    #: At which a check before has found it worse, adjusted for its figures; None: no check has.
+    check_p: float | None = None
 
 
 def with_sought(request: dict[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,10 @@ SUITE, WINDOW, VALUE = "command", "run", "value"
 #: are noise of another kind.
 SMALLEST_SHARE = 0.2
 
+#: How sure anybody may be before the first boot. A culprit is named where "no regression" has 0.01
+#: at most: who is surer than that has no question for the boots of the ends.
+SURE = (0.05, 0.99)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
@@ -44,6 +48,8 @@ class Extra:
     limit: float | None = None
     #: Instead of those of the site; 0: not said.
     max_boots: int = 0
+    #: How sure a person is that the sought change is in the range, as in SURE; None: not said.
+    sure: float | None = None
     #: The end that was asked for, where a merge base took its place.
     given: str = ""
     #: The revision that is a patch which somebody has sent.
@@ -58,16 +64,19 @@ class Extra:
         # Of a plug-in these names are its own.
         of_try = request.kind == CampaignKind.TRY
         of_bisect = request.kind == CampaignKind.BISECT
+        of_search = of_bisect or request.kind == CampaignKind.RUN
         try:
             boots = int(kept.pop("boots")) if of_try else 0
             limit = float(kept.pop("limit")) if of_try and "limit" in kept else None
             max_boots = int(kept.pop("max_boots", "0")) if of_bisect else 0
+            sure = float(kept.pop("sure")) if of_search and "sure" in kept else None
         except (KeyError, ValueError) as error:
             raise ConfigError("what this campaign kept cannot be read", "start it again") from error
         return cls(
             boots=boots,
             limit=limit,
             max_boots=max_boots,
+            sure=sure,
             given=kept.pop("given", ""),
             foreign=kept.pop("foreign", ""),
             others=tuple(kept.items()),
@@ -76,11 +85,12 @@ class Extra:
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """As kept."""
-        limit = "" if self.limit is None else repr(self.limit)
+        limit, sure = ("" if x is None else repr(x) for x in (self.limit, self.sure))
         named = (
             ("boots", str(self.boots or "")),
             ("limit", limit),
             ("max_boots", str(self.max_boots or "")),
+            ("sure", sure),
             ("given", self.given),
         )
         return *self.others, *(pair for pair in (*named, ("foreign", self.foreign)) if pair[1])
@@ -188,6 +198,8 @@ def command_line(request: CampaignRequest, metric: MetricKey | None) -> str:
     """
     good, bad = request.sought.ends(request.older, request.newer)
     ends = ["--good", good, "--bad", bad]
+    if (sure := Extra.of(request).sure) is not None:
+        ends += ["--sure", f"{sure:g}"]
     if request.kind == CampaignKind.RUN:
         place = ["--repo", request.repo] if request.repo else []
         options = CommandRequest.of(request).words(request.sought)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from rtbisect.model.campaign import CampaignRequest, Judgement
     from rtbisect.model.code import (
         Build,
         BuildRequest,
@@ -179,6 +180,9 @@ class Journal(Protocol):
 
     def repaired_by(self, commit: str) -> tuple[Repaired, ...]:
         """What other finished campaigns have proved a commit to repair."""
+
+    def judged(self, asked: CampaignRequest) -> tuple[Judgement, ...]:
+        """Of the newest finished campaign that was asked so; () where there is none."""
 
     def tell(self, finding: Finding) -> None:
         """One line of the campaign's story; told once, also when the campaign is resumed."""

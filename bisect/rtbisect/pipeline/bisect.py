@@ -20,7 +20,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import HostPart, Report, ReportInput
-from rtbisect.pipeline import merge_base, multiple_culprits
+from rtbisect.pipeline import known, merge_base, multiple_culprits
 from rtbisect.pipeline.check import answer_of_ends, chosen_threshold
 from rtbisect.pipeline.compare import Comparison, compare, worst
 from rtbisect.pipeline.search_and_proof import search_and_prove
@@ -74,7 +74,9 @@ def _search_and_prove(
     steps: Steps, graph: CommitGraph, threshold: Threshold, judgements: tuple[Judgement, ...]
 ) -> Answer:
     """What is found of a change by one metric; `judgements` are those of the ends, if any."""
-    answer = search_and_prove(steps, graph, threshold, judgements=judgements)
+    none = known.prior_none(steps, threshold)
+    answer = search_and_prove(steps, graph, threshold, prior_none=none)
+    answer.judgements = judgements
     said = answer.said
     if said.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
         if elsewhere := merge_base.judge_given_end(steps, threshold):

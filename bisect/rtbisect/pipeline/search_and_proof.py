@@ -14,12 +14,13 @@ from rtbisect.pipeline.answer import Answer
 from rtbisect.pipeline.proof import prove
 from rtbisect.pipeline.search_loop import search, search_on
 from rtbisect.search.events import Booted
+from rtbisect.search.prior import BASE_NONE
 from rtbisect.search.siblings import boots_to_keep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.model.campaign import Judgement, Threshold
+    from rtbisect.model.campaign import Threshold
     from rtbisect.model.code import CommitGraph
     from rtbisect.pipeline.search_loop import SearchEnd
     from rtbisect.pipeline.steps import Steps
@@ -32,13 +33,13 @@ def search_and_prove(
     threshold: Threshold,
     *,
     ends: tuple[str, str] | None = None,
-    judgements: tuple[Judgement, ...] = (),
+    prior_none: float = BASE_NONE,
 ) -> Answer:
-    """What is found of a change by one metric. `ends` are as in `prove`; `judgements` those of the
-    comparison of the ends, if any.
+    """What is found of a change by one metric. `ends` are as in `prove`, `prior_none` as in
+    `SearchSpec`.
     """
-    searched = search(steps, graph, threshold)
-    answer = Answer(metric=threshold.key, said=searched.answer, judgements=judgements)
+    searched = search(steps, graph, threshold, prior_none)
+    answer = Answer(metric=threshold.key, said=searched.answer)
     for proofs_left in range(steps.setup.limits.proofs - 1, -1, -1):
         if searched.answer.outcome is not Outcome.CULPRIT:
             break

@@ -14,6 +14,7 @@ from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.expectation import Expectation
 from rtbisect.search import engine, verification
 from rtbisect.search.events import Booted, Built, Event, Reverted
+from rtbisect.search.prior import BASE_NONE
 from rtbisect.search.siblings import boots_to_keep
 from rtbisect.search.spec import BootPurpose, Finish, SearchAnswer, SearchSpec, Trial
 
@@ -38,8 +39,12 @@ class SearchEnd:
     spare: dict[str, list[Run]] = field(default_factory=dict)
 
 
-def search(steps: Steps, graph: CommitGraph, threshold: Threshold) -> SearchEnd:
-    """Search the graph on one metric. What was booted before serves it, too."""
+def search(
+    steps: Steps, graph: CommitGraph, threshold: Threshold, prior_none: float = BASE_NONE
+) -> SearchEnd:
+    """Search the graph on one metric. What was booted before serves it, too. `prior_none` as in
+    `SearchSpec`.
+    """
     # Failed boots are told already; the search asks what the valid ones say.
     spare = {sha: list(boots.runs) for sha, boots in steps.evidence().items()}
     limits = steps.setup.limits
@@ -58,6 +63,7 @@ def search(steps: Steps, graph: CommitGraph, threshold: Threshold) -> SearchEnd:
         looks_max=limits.looks_max,
         max_boots=max(budget.search_boots_left(), 2 * limits.calibrate_min),
         max_builds=limits.max_builds,
+        prior_none=prior_none,
     )
     state = engine.start(_with_costs(spec, budget))
     state = _with_silent_commits(steps, state)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.search.likelihood.features import WHOLE, Aspect
 from rtbisect.search.parts import WHOLE_MODEL, Parts
+from rtbisect.search.prior import BASE_NONE
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Outcome, Threshold
@@ -73,7 +74,7 @@ class SearchSpec:
     max_boots: int = 80
     max_builds: int = 60
     #: Probability of "no regression" before any boot, 0..1.
-    prior_none: float = 0.2
+    prior_none: float = BASE_NONE
     #: Of all looks at the ends together.
     alpha: float = 0.01
     #: What the search takes into account.

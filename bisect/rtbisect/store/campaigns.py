@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -21,7 +19,7 @@ from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.model.result import Result, Summary
 from rtbisect.process import locks
 from rtbisect.store import codec, db, schema
-from rtbisect.store.journal import summary_of
+from rtbisect.store.journal import request_digest, summary_of
 
 T = TypeVar("T")
 
@@ -60,15 +58,6 @@ class CampaignRecord:
         if self.report is None:
             raise ConfigError(f"campaign {self.id} has no draft", "see `rtbisect status`")
         return self.report
-
-
-def _digest(request_json: str) -> str:
-    """By what the store finds equal requests, wherever their repository was. Whoever gives requests
-    another version brings the digests that are kept along, in a migration.
-    """
-    request = json.loads(request_json)
-    request.pop("repo", None)
-    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
 #: Reports that nobody has got.
@@ -122,7 +111,7 @@ class CampaignStore:
                     id=identity,
                     kind=kind,
                     request=request_json,
-                    request_digest=_digest(request_json),
+                    request_digest=request_digest(request_json),
                     state=CampaignState.RUNNING,
                     created=now_iso,
                 )
@@ -233,7 +222,7 @@ class CampaignStore:
 
     def of_request(self, request: CampaignRequest) -> tuple[str, ...]:
         """Those that were asked the same, wherever their repository was then."""
-        digest = _digest(codec.to_json(CampaignRequest, request))
+        digest = request_digest(codec.to_json(CampaignRequest, request))
         return self._names(db.campaign.c.request_digest == digest)
 
     def with_report(

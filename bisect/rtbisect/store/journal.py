@@ -7,7 +7,10 @@ what they recorded, the open one is taken up again. A kill loses at most that st
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,6 +30,7 @@ from rtbisect.store import codec, db
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from rtbisect.model.campaign import Judgement
     from rtbisect.model.ports import Note
 
 T = TypeVar("T")
@@ -126,6 +130,10 @@ class StoreJournal:
     def repaired_by(self, commit: str) -> tuple[Repaired, ...]:
         """See ports.Journal."""
         return repaired_by(self._db, commit)
+
+    def judged(self, asked: CampaignRequest) -> tuple[Judgement, ...]:
+        """See ports.Journal."""
+        return judged(self._db, asked)
 
     def _start(self, key: str, kind: str, *, known: bool) -> None:
         now = self._clock()
@@ -258,6 +266,29 @@ def _decoded(kind: str, value: str) -> Build | Run | None:
     if kind == format_of(Run).name:
         return codec.from_stored(Run, value, f"a recorded {kind}")
     return None
+
+
+def judged(database: db.Database, asked: CampaignRequest) -> tuple[Judgement, ...]:
+    """What the newest finished campaign that was asked so has judged; () where there is none, or
+    another version made it.
+    """
+    digest = request_digest(codec.to_json(CampaignRequest, asked))
+    done = sa.select(db.campaign.c.result).where(
+        db.campaign.c.state == CampaignState.DONE, db.campaign.c.request_digest == digest
+    )
+    for text in database.values(done.order_by(sa.text("rowid DESC")).limit(1)):
+        with suppress(ValueError):
+            return codec.from_json(Result, text).judgements
+    return ()
+
+
+def request_digest(request_json: str) -> str:
+    """By what the store finds equal requests, wherever their repository was. Whoever gives requests
+    another version brings the digests that are kept along, in a migration.
+    """
+    request = json.loads(request_json)
+    request.pop("repo", None)
+    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
 def repaired_by(database: db.Database, commit: str) -> tuple[Repaired, ...]:

@@ -128,6 +128,13 @@ def _look(data: Mapping[str, Any]) -> str:
     return f"{{boots}} + {{boots}} {{voice.run}}s of the ends: {level}"
 
 
+def _prior(data: Mapping[str, Any]) -> str:
+    said = "before any {voice.run} the probability of no {voice.change} is {none:probability}"
+    if data["p"] is not None:
+        said += "; a check of the same ends has found the figure worse (p = {p:.2g})"
+    return said + ("; it is the worst of {figures} figures" if data["figures"] > 1 else "")
+
+
 def _forecast(data: Mapping[str, Any]) -> str:
     where = " {figure}" if data["figure"] else ""
     return (
@@ -254,6 +261,7 @@ SENTENCES: Mapping[str, Words] = {
         " ({low:.0f} to {high:.0f}), {wall_s:duration}; within the budget it names a commit with"
         " probability {chance:probability}"
     ),
+    Searches.PRIOR: _prior,
     Searches.FORECAST: _forecast,
     Searches.ENDED: "the search ends: {why}",
     Searches.KEPT_BOOTS: (

@@ -90,7 +90,10 @@ class Searches(Kind):
     )
     #: The same after so many boots, which are more than was expected.
     LONGER = "search.longer", "boots expected low high wall_s chance"
-    #: As it was told before there were intervals.
+    #: The probability of no change before the first boot, of the worst of so many `figures`; `p`
+    #: of the check that found it, or None.
+    PRIOR = "search.prior", "none figures p"
+    #: The expectation as it was told before there were intervals.
     FORECAST = "search.forecast", "boots p figure builds expected wall_s chance least most"
     ENDED = "search.ended", "outcome why"
     #: Boots that a search may not take.
