@@ -16,6 +16,7 @@ from rtbisect.config.site_file import load_site
 from rtbisect.errors import InfrastructureError
 from rtbisect.mail import commands, report_state
 from rtbisect.model.campaign import CampaignRequest, Sought
+from rtbisect.model.command import Extra
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import Outcomes, Replied
 from rtbisect.model.report import ReportState
@@ -201,6 +202,19 @@ def test_a_reply_says_good_and_bad_as_the_command_line_does(world, sought):
     ends = " ".join(sought.ends(older, newer))
     asked = commands._bisection_request(world.state, load_site(world.site), request, ends)
     assert (asked.older, asked.newer, asked.sought) == (older, newer, sought)
+
+
+def test_what_was_known_of_the_reported_range_is_not_known_of_another(world):
+    (world.tree / "kernel/rcu/tree.c").write_text("int y;\n")
+    world._git("commit", "-q", "-a", "-m", "rcu: mend it")
+    asked_then = Extra(max_boots=260, sure=0.9, given="c" * 40)
+    request = CampaignRequest(
+        kind="bisect", site=str(world.site), tree="stable-rt", older="a", newer="b",
+        extra=asked_then.pairs,
+    )  # fmt: skip
+    ends = f"{world.sha} {world._git('rev-parse', 'HEAD')}"
+    asked = commands._bisection_request(world.state, load_site(world.site), request, ends)
+    assert Extra.of(asked) == Extra(max_boots=260)
 
 
 def test_a_reply_without_a_patch_is_told(world, reply):

@@ -175,3 +175,16 @@ def test_a_search_that_takes_longer_says_so():
         "the search takes longer than expected: after 20 boots some 7 more (5 to 15), 15 min;"
         " within the budget it names a commit with probability 0.500"
     )
+
+
+@pytest.mark.parametrize(
+    ("figures", "p", "more"),
+    [
+        (1, None, ""),
+        (4, None, "; it is the worst of 4 figures"),
+        (1, 0.004, "; a check of the same ends has found the figure worse (p = 0.004)"),
+    ],
+)
+def test_what_is_known_before_is_told_with_its_reasons(figures, p, more):
+    said = told(SEARCHING, Searches.PRIOR, none=0.5, figures=figures, p=p)
+    assert said == f"before any boot the probability of no regression is 0.500{more}"
