@@ -14,6 +14,7 @@ from scipy.stats import t as student_t
 from rtbisect.search.calibrate import MOST_LOOKS, PROMISING, SHIFT, WIDER_FROM, looks
 from rtbisect.search.outlook import Terms, assumed
 from rtbisect.search.rehearsal import REHEARSALS, rehearsed
+from rtbisect.search.spec import SearchSpec
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Limits
@@ -28,8 +29,6 @@ COMMITS = 1000
 ENOUGH = 0.8
 #: Larger budgets are not asked for.
 _BUDGETS = (100, 150, 200, 250, 300, 400, 500, 700, 1000)
-#: Alpha of all looks, as in SearchSpec.
-_ALPHA = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def _looked(limits: Limits, effect: float) -> Floats:
     """Boots of each end that a look takes which shows the change (r,); infinite where none does."""
     last = max(limits.calibrate_min, limits.looks_max or limits.calibrate_max)
     schedule = looks(limits.calibrate_min, last, MOST_LOOKS if limits.looks_max else 0)
-    alpha = SHIFT * _ALPHA / len(schedule)
+    alpha = SHIFT * SearchSpec.alpha / len(schedule)
     rng = np.random.default_rng(round(100 * effect))
     good, bad = rng.standard_normal((2, REHEARSALS, last))
     bad = bad + effect

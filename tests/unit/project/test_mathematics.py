@@ -19,6 +19,8 @@ ROW = re.compile(
 #: what only says how many are shown.
 LEFT_OUT = {
     "search.ancestry": {"_ROWS"},
+    "search.rehearsal": {"_FREE", "_NONE_DUE", "_ROOM"},
+    "search.shown": {"_BUDGETS"},
     "search.two_culprits": {"GOOD", "ONE", "BOTH", "OTHER"},
     "search.likelihood.two_level": {"_T4", "_STEP", "_RESOLVED_KEPT", "_OFFSET_LOGLIKS_KEPT"},
     "judge.stats": {"_BLOCK"},
