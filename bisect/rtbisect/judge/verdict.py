@@ -114,6 +114,15 @@ def falls_short(threshold: Threshold, whole: Pair, part: Pair) -> bool:
     return stats.falls_short(one, other, FULL_RECOVERY, level=SURE_SHORT, mean=by_mean(threshold))
 
 
+def ruled_out(threshold: Threshold, base: Sample, new: Sample, alpha: float) -> bool:
+    """Whether `new` is surely not worse by the smallest effect that counts; of boots that are, so
+    few say so by luck as `alpha` says, also of three a side.
+    """
+    hosts = len({*base.hosts, *new.hosts})
+    floor = effect_floor(threshold)
+    return stats.shortfall_p(*sides(threshold, base, new), floor, hosts=hosts) <= alpha
+
+
 def smallest_p(base: Sample, new: Sample) -> float:
     """Smallest one-sided p that so many boots on these hosts can have."""
     if blocks.exchanged_freely((base.hosts, new.hosts)):

@@ -283,6 +283,9 @@ class Limits:
     #: Proofs of one search, at most: a commit that one does not bear out is searched on for. One in
     #: campaigns that began before there could be more.
     proofs: int = 3
+    #: A revert denies at the alpha of its looks, and boots of one kernel that were taken apart are
+    #: compared (G10). Not so in campaigns that began before.
+    strict_proof: bool = True
     #: Boots of each end of a search at most, as long as they are promising; 0, as in campaigns that
     #: began before there was such a limit: `calibrate_max` always.
     looks_max: int = 0
@@ -314,6 +317,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "proofs": 1,
     "looks_max": 0,
     "prior_known": False,
+    "strict_proof": False,
 }
 
 

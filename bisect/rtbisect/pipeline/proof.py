@@ -344,6 +344,7 @@ def _spec(
         builds=_builds(steps, search_end),
         endpoints=(ends[0], ends[1]),
         boots_max=max(steps.setup.limits.verify_boots, most_boots(needed)),
+        strict=steps.setup.limits.strict_proof,
     )
 
 

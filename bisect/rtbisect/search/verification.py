@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError
 from rtbisect.judge import stats
 from rtbisect.judge.scale import by_mean, centre, effect_floor, effect_of
-from rtbisect.judge.verdict import FULL_RECOVERY, falls_short, judge, sides, smallest_p
+from rtbisect.judge.verdict import (
+    FULL_RECOVERY,
+    falls_short,
+    judge,
+    ruled_out,
+    sides,
+    smallest_p,
+)
 from rtbisect.model.campaign import Judgement, Level, Observation, Sample, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Checks, Untestable
@@ -86,6 +93,9 @@ class VerifySpec:
     builds: BuildPlan | None = None
     #: Boots a side at the last look.
     boots_max: int = 10
+    #: A revert contradicts at the alpha of its looks, too; before it did where a comparison with a
+    #: parent would (`LUCK`, and the 95% interval of `judge`).
+    strict: bool = True
 
     @cached_property
     def judged(self) -> Threshold:
@@ -419,7 +429,7 @@ def _intervals_disjoint(spec: VerifySpec, check: _Check, pair: Pair) -> bool:
 
 def _verification(spec: VerifySpec, check: _Check, pair: Pair, alpha: float) -> Verification:
     is_revert = check.purpose is BootPurpose.REVERT
-    judgement = _judged(spec, pair, alpha)
+    judgement = _judged(spec, pair, alpha, strict=is_revert and spec.strict)
     share = _recovered_share(spec, pair)
     status = _STATUS[judgement.level]
     if is_revert and status is CheckStatus.PASS and share is not None and share < REVERT_RECOVERY:
@@ -434,12 +444,20 @@ def _verification(spec: VerifySpec, check: _Check, pair: Pair, alpha: float) -> 
     return replace(check.says(status, note), judgement=readable, recovery=share, short=short)
 
 
-def _judged(spec: VerifySpec, pair: Pair, alpha: float) -> Judgement:
-    """What the boots say of the pair: nothing yet, where equal boots may be luck."""
+def _judged(spec: VerifySpec, pair: Pair, alpha: float, *, strict: bool) -> Judgement:
+    """What the boots say of the pair: nothing yet, where equal boots may be luck; `strict`: at
+    `alpha` as well.
+    """
     judgement = judge(spec.judged, *pair, alpha=alpha, effect=spec.told)
-    if judgement.level is not Level.PASS or not _may_be_luck(spec, pair):
+    if judgement.level is not Level.PASS:
         return judgement
-    reason = Finding.of(Checks.LUCK, effect=spec.told(judgement.effect))
+    if _may_be_luck(spec, pair, alpha if strict else LUCK):
+        kind = Checks.LUCK
+    elif strict and not ruled_out(spec.judged, *pair, alpha):
+        kind = Checks.NOT_RULED_OUT
+    else:
+        return judgement
+    reason = Finding.of(kind, effect=spec.told(judgement.effect))
     return replace(judgement, level=Level.UNDECIDED, reason=reason)
 
 
@@ -456,8 +474,9 @@ def _shift(threshold: Threshold, pair: Pair) -> float:
     return centre(threshold, worse) - centre(threshold, better)
 
 
-def _may_be_luck(spec: VerifySpec, pair: Pair) -> bool:
-    """Whether boots of the ends themselves would often enough differ as little as this pair.
+def _may_be_luck(spec: VerifySpec, pair: Pair, luck: float) -> bool:
+    """Whether boots of the ends themselves would differ as little as this pair in more than `luck`
+    of all draws.
 
     What happens in one boot of four is missing from three boots of both kernels, however much the
     kernels differ, and the bootstrap of equal boots has no width that would say so. Figures that
@@ -466,7 +485,7 @@ def _may_be_luck(spec: VerifySpec, pair: Pair) -> bool:
     if not by_mean(spec.judged) or not all(end.n for end in spec.endpoints):
         return False
     whole, part = (sides(spec.judged, *each) for each in (spec.endpoints, pair))
-    return stats.chance_of_less(whole, part) > LUCK
+    return stats.chance_of_less(whole, part) > luck
 
 
 def _note(judgement: Judgement, share: float | None, *, is_revert: bool, short: bool) -> Finding:

@@ -109,4 +109,7 @@ SENTENCES: Mapping[str, Words] = {
     ),
     Checks.TAKES_BACK: f"{_COMPARED}; the revert takes back {_SHARE}",
     Checks.LUCK: "{effect}; as many {voice.run}s of the ends would often differ as little",
+    Checks.NOT_RULED_OUT: (
+        "{effect}; so few {voice.run}s do not rule out the smallest effect that counts"
+    ),
 }

@@ -4,11 +4,13 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from helpers.campaigns import boots, sha, world
 from helpers.findings import first
 from rtbisect.campaign.fingerprint import Fingerprint, keep_setup
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import Outcome
+from rtbisect.model.campaign import FIRST_RULES, Outcome
 from rtbisect.model.kinds.pipeline import Proofs, Searches
 from rtbisect.model.kinds.search import Checks
 from rtbisect.pipeline import bisect
@@ -71,11 +73,12 @@ def test_a_culprit_that_its_only_proof_refutes_is_not_reported_as_one(tmp_path):
     assert not any(line.kind == Proofs.SEARCHED_ON for line in story)
 
 
-def test_a_campaign_keeps_the_number_of_proofs_that_it_began_with(tmp_path):
+@pytest.mark.parametrize(("rule", "first_rule"), FIRST_RULES.items())
+def test_a_campaign_keeps_the_rules_that_it_began_with(tmp_path, rule, first_rule):
     setup, parts = world(tmp_path, LUCKY).open()
     assert keep_setup(setup, parts.journal).limits == setup.limits
     kept = parts.journal.step("setup", Fingerprint, lambda _note: None)
     document = json.loads(kept.document)
-    del document["limits"]["proofs"]
+    del document["limits"][rule]
     parts.journal.rewrite("setup", Fingerprint, replace(kept, document=json.dumps(document)))
-    assert keep_setup(setup, parts.journal).limits == replace(setup.limits, proofs=1)
+    assert keep_setup(setup, parts.journal).limits == replace(setup.limits, **{rule: first_rule})

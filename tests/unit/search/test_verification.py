@@ -241,6 +241,35 @@ def test_a_revert_without_effect_contradicts():
     assert not verification.confirmed(state)
 
 
+def by_turns(spec, values):
+    """Boots of `values`, which are taken in their order and then again."""
+    state, taken = verification.start(spec), dict.fromkeys(values, 0)
+    while (due := verification.propose(state, late=True)) is not None:
+        its = values[due.revision]
+        seen = Observation(value=its[taken[due.revision] % len(its)])
+        taken[due.revision] += 1
+        state = verification.apply(
+            state,
+            Booted(revision=due.revision, status=RunStatus.COMPLETE, observation=seen, seconds=1.0),
+        )
+    return state, taken
+
+
+def test_three_boots_of_a_revert_deny_nothing_that_luck_may_hide():
+    """The bootstrap of three boots a side ends at their range, which lies below the effect."""
+    level = {"culprit": [50.0, 49.0], "parent": [10.0, 9.9]}
+    close = level | {"revert": [40.0, 44.0, 48.0, 10.0, 10.1, 9.8], "tip": [44.0, 48.0, 52.0]}
+    state, taken = by_turns(SPEC, close)
+    revert = verification.verifications(state)[1]
+    assert (taken["revert"] > 3, revert.status) == (True, "undecided")
+    assert verification.confirmed(state)
+    stray = level | {"revert": [900.0, *[44.0, 45.0, 46.0] * 3], "tip": [44.0, 45.0, 46.0]}
+    note = verification.verifications(by_turns(SPEC, stray)[0])[1].note
+    assert note.data["why"].kind == Checks.NOT_RULED_OUT
+    before, taken = by_turns(replace(SPEC, strict=False), close)
+    assert (taken["revert"], verification.verifications(before)[1].status) == (3, "fail")
+
+
 def test_a_partial_recovery_hints_at_a_second_culprit():
     state, _ = play(SPEC, GOOD | {"parent": 25})
     found = verification.verifications(state)[0]

@@ -192,6 +192,11 @@ WORDS = [
         {"effect": RATIO},
         "ratio 2.00; as many boots of the ends would often differ as little",
     ),
+    (
+        Checks.NOT_RULED_OUT,
+        {"effect": RATIO},
+        "ratio 2.00; so few boots do not rule out the smallest effect that counts",
+    ),
 ]
 
 

@@ -101,3 +101,5 @@ class Checks(Kind):
     TAKES_BACK = "check.takes-back", "base new why share"
     #: The reason of a judgement: as many boots of the ends would often differ as little.
     LUCK = "check.luck", "effect"
+    #: The same: so few boots do not exclude the smallest effect that counts.
+    NOT_RULED_OUT = "check.not-ruled-out", "effect"
