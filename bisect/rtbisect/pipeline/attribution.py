@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rtbisect.judge.boots import Boots
+    from rtbisect.judge.gates.aa import Beside
     from rtbisect.model.result import Gate, Origin, TableRow
     from rtbisect.model.setup import KernelSetup
     from rtbisect.pipeline.steps import Steps
@@ -50,17 +51,18 @@ class Attribution(NamedTuple):
 NOT_ATTRIBUTED = Attribution()
 
 
-def attribute(
+def attribute(  # noqa: PLR0913  (what a proof knows of a pair)
     steps: Steps,
     threshold: Threshold,
     pair: tuple[str, str],
     fresh: dict[str, Boots],
     figure: Finding | None = None,
+    beside: Beside | None = None,
 ) -> Attribution:
     """The cause, the gates, the sources and the factor PREEMPT_RT of a `pair`, a parent and its
     culprit; boots that this takes of these kernels are added to `fresh`. All that is about the
     whole figure, also where the culprit was found in a part of it, `figure`. Without a host there
-    is no kernel to blame, no workload to tell apart and no instrument.
+    is no kernel to blame, no workload to tell apart and no instrument. `beside` is of the gate A/A.
     """
     host = steps.traits.host
     if host is None:
@@ -68,7 +70,7 @@ def attribute(
     cause, reason = cause_of(steps, threshold, pair, fresh)
     reason = _of_whole(figure, reason)
     steps.tell(Attributions.CAUSE, cause=cause, why=reason)
-    gates = gates_of(steps, host, threshold, pair, fresh, figure)
+    gates = gates_of(steps, host, threshold, pair, fresh, figure, beside)
     made_of = origins_of(steps, threshold.key, pair, fresh)
     rows, concerns = factor_table.without_rt(steps, threshold, pair)
     concerned = (_of_whole(figure, concerns),) if concerns else ()
@@ -161,6 +163,7 @@ def gates_of(  # noqa: PLR0913  (as above)
     pair: tuple[str, str],
     fresh: Mapping[str, Boots],
     figure: Finding | None,
+    beside: Beside | None = None,
 ) -> tuple[Gate, ...]:
     """What the trust gates say of the fresh boots of a culprit and its parent."""
     parent, culprit = (fresh[sha] for sha in pair)
@@ -176,6 +179,7 @@ def gates_of(  # noqa: PLR0913  (as above)
             explaining=steps.traits.explaining_of(threshold.key.window),
             isolates=host.profile.isolates,
             part=figure,
+            beside=beside,
         )
     )
     for gate in gates:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
+from rtbisect.judge.gates.aa import Beside
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, Outcome, Sample, Threshold
 from rtbisect.model.finding import Finding
@@ -130,7 +131,8 @@ def prove(
             return proof.denied()
     kept_checks = _kept_until_end(steps, spec, range_ends[1], proof.fresh[culprit])
     pair = (parents[0], culprit)
-    attribution = attribute(steps, threshold, pair, proof.fresh, spec.figure.found)
+    beside = proof.beside(range_ends)
+    attribution = attribute(steps, threshold, pair, proof.fresh, spec.figure.found, beside)
     # The last boots of the budget: the culprit stands without them.
     proof.carry_out(late=True)
     if not verification.confirmed(proof.state):
@@ -199,6 +201,27 @@ class _Proof:
         for check in self.checks:
             if check not in told:
                 _tell_check(steps, check)
+
+    def beside(self, range_ends: tuple[str, str]) -> Beside | None:
+        """What else tells how far boots of one kernel differ: those of the search and of the proof,
+        and other builds. None in campaigns that began before that was asked.
+        """
+        spec, seen = self.state.spec, self.steps.evidence()
+        if not spec.strict:
+            return None
+        apart, looks = [], self.search_end.state.ends.used
+        for sha in dict.fromkeys((*spec.parents, spec.culprit, *range_ends)):
+            boots = seen.get(sha, Boots()).runs
+            fresh = {run.run_id for run in self.fresh.get(sha, Boots()).runs}
+            earlier = [run for run in boots if run.run_id not in fresh]
+            if len(earlier) == len(boots) and sha in range_ends:
+                earlier = earlier[:looks]
+            taken = earlier, boots[len(earlier) :]
+            before, after = (Boots(tuple(runs)).sample(spec.threshold.key) for runs in taken)
+            apart.append((before, after))
+        judged = self.state.groups.judgement
+        builds = (judged.base, judged.new) if judged else (Sample(()), Sample(()))
+        return Beside(apart=tuple(apart), builds=builds)
 
     def denied(self, *doubts: Finding) -> ProofEnd:
         """The end where fresh boots do not bear out what the search named."""

@@ -6,6 +6,7 @@ this one, whom it concerns, what was not tested, on what machine.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.config.paths import data
@@ -127,7 +128,11 @@ def _of_gates(report: ReportInput) -> Iterator[Finding]:
 def _in_one_unit(report: ReportInput, why: Finding) -> Finding:
     """What luck makes of boots, in the unit that the mail tells their figure in."""
     found = headline(report)
-    if why.kind != Gates.LUCK or found is None or not found[0].two_sided:
+    inner = why.data.get("why") if why.kind in (Gates.APART_ALIKE, Gates.NOT_APART) else None
+    if isinstance(inner, Finding):
+        return replace(why, data={**why.data, "why": _in_one_unit(report, inner)})
+    told = why.kind in (Gates.LUCK, Gates.LUCK_OF_BUILDS)
+    if not told or found is None or not found[0].two_sided:
         return why
     shown, factor = shown_in(report, found[0])
     data: dict[str, Any] = dict(why.data)
@@ -135,7 +140,7 @@ def _in_one_unit(report: ReportInput, why: Finding) -> Finding:
         shift = data[name].data if data[name].kind == Told.SHIFT else {}
         if shift.get("unit") == judged_unit(report, found[0]):
             data[name] = Finding.of(Told.SHIFT, difference=shift["difference"] * factor, unit=shown)
-    return Finding.of(Gates.LUCK, **data)
+    return replace(why, data=data)
 
 
 def effect(report: ReportInput, judgement: Judgement) -> Finding:

@@ -93,8 +93,7 @@ class VerifySpec:
     builds: BuildPlan | None = None
     #: Boots a side at the last look.
     boots_max: int = 10
-    #: A revert contradicts at the alpha of its looks, too; before it did where a comparison with a
-    #: parent would (`LUCK`, and the 95% interval of `judge`).
+    #: A revert contradicts at the alpha of its looks only; else where a parent would.
     strict: bool = True
 
     @cached_property

@@ -41,6 +41,10 @@ def _number(value: Value) -> float:
     return value
 
 
+#: Boots of kernels that were taken before their proof, and in it.
+_APART = "{earlier} boots of {kernels} kernels from before the proof and {later} later ones"
+
+
 def _drift(data: Data) -> str:
     whose = "the {side}'s boots" if data["side"] else "its boots"
     how = "better" if data["better"] else "worse"
@@ -168,6 +172,19 @@ SENTENCES: Mapping[str, Words] = {
     Gates.LUCK: (
         "medians of {boots} boots drawn at random from those of the parent differ by less than"
         " {luck} in {percent:.0f} of 100 pairs; parent and commit differ by {change}"
+    ),
+    Gates.LUCK_OF_BUILDS: (
+        "means of {builds} builds drawn at random from those of the parent's side differ by less"
+        " than {luck} in {percent:.0f} of 100 pairs; both sides differ by {change}"
+    ),
+    Gates.APART_ALIKE: (f"{_APART} do not differ, kernel by kernel; {{why}}"),
+    Gates.NOT_APART: (
+        "too few boots of these kernels were taken before the proof to compare them with later"
+        " ones; {why}"
+    ),
+    Gates.APART_DIFFER: lambda data: (
+        f"{_APART} differ, kernel by kernel: the later ones are"
+        f" {'better' if data['better'] else 'worse'}: {{why}}"
     ),
     Gates.DRIFT: _drift,
     Gates.GUARDS_BLIND: "these kernels cannot report {guards}",

@@ -281,6 +281,25 @@ def test_the_gates_look_at_the_fresh_boots(tmp_path):
     assert first(result.reasons, Reasons.OBJECTION) is None
 
 
+@pytest.mark.parametrize(("strict", "kind"), [(True, Gates.APART_ALIKE), (False, Gates.LUCK)])
+def test_boots_of_the_search_stand_beside_those_of_the_proof(tmp_path, strict, kind):
+    here = world(tmp_path, 5)
+    setup, parts = here.open()
+    setup = replace(setup, limits=replace(setup.limits, strict_proof=strict))
+    result, _report = bisect.bisect(setup, parts)
+    (gate,) = (gate for gate in result.gates if gate.name == "G10 A/A")
+    assert (gate.status, gate.reason.kind) == (GateStatus.PASS, kind)
+    if strict:
+        # The good end is not booted again after the looks, and the last of the tip come later.
+        compared = [r for r in here.lab.requests if r.revision in (sha(4), sha(5), sha(8))]
+        counted = gate.reason.data["earlier"], gate.reason.data["later"]
+        assert (gate.reason.data["kernels"], sum(counted)) == (
+            3,
+            len(compared) - setup.limits.revert_boots,
+        )
+        assert counted[1] >= 15
+
+
 def test_an_open_cause_gets_more_boots_of_both_kernels(tmp_path):
     here = world(tmp_path, 4)
 

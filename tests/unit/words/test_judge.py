@@ -33,6 +33,7 @@ SERIES = {
     "percent": 99.0,
     "change": Finding.of(Told.SHIFT, difference=3006.2, unit="us"),
 }
+APART = {"kernels": 4, "earlier": 30, "later": 22, "why": RATIO}
 
 SAID = [
     (Told.RATIO, {"ratio": 2.1049}, "ratio 2.10"),
@@ -261,6 +262,41 @@ SAID = [
             "medians of 12 boots drawn at random from those of the parent differ by less than"
             " a ratio of 1.10 in 99 of 100 pairs; parent and commit differ by 3.01 ms"
         ),
+    ),
+    (
+        Gates.LUCK_OF_BUILDS,
+        {name: SERIES[name] for name in ("luck", "change")} | {"builds": 8, "percent": 95.0},
+        (
+            "means of 8 builds drawn at random from those of the parent's side differ by less than"
+            " a ratio of 1.10 in 95 of 100 pairs; both sides differ by 3.01 ms"
+        ),
+    ),
+    (
+        Gates.APART_ALIKE,
+        APART,
+        (
+            "30 boots of 4 kernels from before the proof and 22 later ones do not differ, kernel by"
+            " kernel; ratio 2.10"
+        ),
+    ),
+    (
+        Gates.NOT_APART,
+        {"why": RATIO},
+        (
+            "too few boots of these kernels were taken before the proof to compare them with later"
+            " ones; ratio 2.10"
+        ),
+    ),
+    *(
+        (
+            Gates.APART_DIFFER,
+            APART | {"better": better},
+            (
+                "30 boots of 4 kernels from before the proof and 22 later ones differ, kernel by"
+                f" kernel: the later ones are {how}: ratio 2.10"
+            ),
+        )
+        for better, how in ((True, "better"), (False, "worse"))
     ),
     (
         Gates.DRIFT,

@@ -42,6 +42,8 @@ class GateInput:
     explaining: tuple[Window, ...] = ()
     #: The profile of the boots isolates CPUs.
     isolates: bool = True
+    #: Beside the fresh boots; None in campaigns that began before the gate asked for it.
+    beside: aa.Beside | None = None
     #: In which part of the figure the culprit was found (`Figures`); None: in all of it.
     part: Finding | None = None
 
@@ -73,7 +75,7 @@ def examine(given: GateInput) -> tuple[Gate, ...]:
         ),
         boot_gates.absent(GateName.SAME_KERNEL, Finding.of(Gates.IN_PART, part=given.part))
         if given.part
-        else aa.same_kernel(given.threshold, *figures),
+        else aa.same_kernel(given.threshold, *figures, given.beside),
         boot_gates.origin(
             emulated=given.emulated,
             synthetic=window is not None and window.synthetic,

@@ -130,6 +130,13 @@ class Gates(Kind):
     NO_LUCK_TOLD = "gate.no-luck-told"
     #: `luck` and `change` are shifts of `Told`.
     LUCK = "gate.luck", "boots luck percent change"
+    LUCK_OF_BUILDS = "gate.luck-of-builds", "builds luck percent change"
+    #: Boots of so many kernels that were taken before the proof and in it do not differ, or too few
+    #: were taken before it; `why` is what luck makes of boots or builds.
+    APART_ALIKE = "gate.apart-alike", "kernels earlier later why"
+    NOT_APART = "gate.not-apart", "why"
+    #: They do: the later ones are `better` than the earlier ones, or worse.
+    APART_DIFFER = "gate.apart-differ", "kernels earlier later better why"
     #: The second half of the boots is `better` than the first, or worse; `side` is None for those
     #: of the kernel that is asked about.
     DRIFT = "gate.drift", "side better why"
