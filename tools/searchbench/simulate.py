@@ -57,10 +57,12 @@ def events(state: SearchState, world: World, trial: Trial) -> Iterator[Event]:
             return
         status, value = world.boot(sha)
     complete = status is RunStatus.COMPLETE
+    # Of worlds with several hosts.
+    host = getattr(world, "host", "")
     yield Booted(
         revision=sha,
         status=status,
-        observation=Observation(value=value) if complete else None,
+        observation=Observation(value=value, host=host) if complete else None,
         seconds=spec.boot_cost_s,
         layout=layout,
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.model.lab import RunStatus
+from searchbench.scoring import NOTHING
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
@@ -58,6 +59,11 @@ class Cell:
     boot_s: float = 300.0
     run_s: float = 300.0
 
+    @property
+    def layout_tau(self) -> float:
+        """Standard deviation of builds of one code where only their layout makes ends differ."""
+        return max(self.build**0.5, 0.7 * self.effect)
+
 
 @dataclass
 class World:
@@ -78,6 +84,10 @@ class World:
     runs: int = 0
     calibration: int = 10
     reproduced: bool = True
+    #: That of the last boot; "" where there is one.
+    host: str = ""
+    #: What is right to say of a range without a culprit.
+    right_without_culprit: tuple[str, ...] = NOTHING
 
     @property
     def graph(self) -> CommitGraph:
@@ -141,7 +151,7 @@ class World:
         """What the layout of one build adds."""
         width = self.cell.build**0.5
         if self.layout:
-            width = max(width, 0.7 * self.cell.effect)
+            width = self.cell.layout_tau
             # The ends as they are configured differ by luck; another layout has its own.
             if place == self.ancestry.index[self.graph.newer]:
                 return self.cell.effect / 2
