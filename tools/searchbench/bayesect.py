@@ -13,25 +13,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbisect.model.campaign import Outcome
 from searchbench.calibration import calibrated
+from searchbench.scoring import Said, said
 
 if TYPE_CHECKING:
     from searchbench.world import World
 
 TARGET = 0.95
 MOST_RUNS = 900
+#: Where the limit of a tuned arm lies, from the good level (0) to the bad one (1).
+TUNED = 0.5
 
 
-def arm(world: World, name: str) -> tuple[str, str | None, float]:
-    """Outcome, culprit, stated confidence."""
+def arm(world: World, name: str) -> Said:
+    """What git-bayesect names."""
     from git_bayesect import Bisector  # noqa: PLC0415  (only this arm needs it)
 
-    fed = name == "bayesect-fed"
+    fed = name != "bayesect"
     graph = world.graph
     ends = calibrated(world)
     if ends is None:
-        return "not_reproduced", None, 0.0
-    limit = sum(statistics.median(end) for end in ends) / 2
+        return said(Outcome.NOT_REPRODUCED)
+    good, bad = (statistics.median(end) for end in ends)
+    limit = good + (TUNED if name == "bayesect-tuned" else 0.5) * (bad - good)
     shas = [c.sha for c in reversed(graph.commits)] if fed else _first_parents(world)
     prior = np.ones(len(shas) + 1)
     prior[-1] = 0.0  # the good end is no candidate
@@ -43,14 +48,14 @@ def arm(world: World, name: str) -> tuple[str, str | None, float]:
     for _ in range(MOST_RUNS):
         best = int(np.argmax(bisector.distribution))
         if bisector.distribution[best] >= TARGET:
-            return "culprit", shas[best], float(bisector.distribution[best])
+            return Said(Outcome.CULPRIT.value, (shas[best],), float(bisector.distribution[best]))
         index = bisector.select()
         sha = shas[index] if index < len(shas) else graph.older
         if world.build(sha) is None:
             bisector.record(index, None)
             continue
         bisector.record(index, world.values(sha, 1)[0] > limit)
-    return "inconclusive", None, float(bisector.distribution.max())
+    return said(Outcome.INCONCLUSIVE)
 
 
 def _first_parents(world: World) -> list[str]:

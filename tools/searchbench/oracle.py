@@ -87,15 +87,42 @@ class KnownGrid:
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class KnownNone:
+    """No regression: what is known but for the kind of the range, a node each."""
+
+    kinds: tuple[KnownGrid, ...]
+
+    @property
+    def prior(self) -> Floats:
+        return np.full((len(self.kinds), 1, 1), -np.log(len(self.kinds)))
+
+    def loglik(self, values: Sequence[float]) -> Floats:
+        return np.concatenate([kind.loglik(values) for kind in self.kinds])
+
+    def fresh(self, y: Floats) -> Floats:
+        return np.concatenate([kind.fresh(y) for kind in self.kinds], axis=1)
+
+    def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:
+        parts = [kind.again(y, values, node[t]) for t, kind in enumerate(self.kinds)]
+        found: Floats = np.sum(parts, axis=0)
+        return found
+
+
 def known_grids(cell: Cell) -> Grids:
-    """Both sides of a cell; without a culprit everything is like the good side."""
+    """Both sides of a cell; and ranges without a culprit as its worlds have them: builds of one
+    code differ by the cell's build share, or, in every other one, by as much as the ends do.
+    """
     table, tau = _density(cell.boot, cell.build, cell.tail), cell.build**0.5
     good, bad = KnownGrid(0.0, tau, table), KnownGrid(cell.effect, tau, table)
+    # Either way the level is that of the good side: a layout moves the ends up or down.
+    wide = KnownGrid(0.0, cell.layout_tau, table)
+    kinds = (good, wide) if cell.none else (good,)
     return Grids(
         good=good,
         bad=bad,
-        shared=good,
+        shared=KnownNone(kinds),
         couple=np.zeros((1, 1)),
         y=np.linspace(-6, 6 + cell.effect, 96),
-        layout=np.zeros(1, bool),
+        layout=np.array([kind is wide for kind in kinds]),
     )
