@@ -87,7 +87,7 @@ def _drawn(sha: str, kind: str) -> Strange:
     if kind == "persistent":
         drawn["jumps"] = _JUMPS
     return Strange(
-        name=f"unopened-{kind}-{sha[:12]}", history=rng.choice(("linear-300", "kernel-300")),
+        name=f"{kind}@{sha[:8]}", history=rng.choice(("linear-300", "kernel-300")),
         effect=effect, boot=0.3, none=0.4, broken=0.05, merge=0.1, **cast("dict[str, int]", drawn),
     )  # fmt: skip
 

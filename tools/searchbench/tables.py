@@ -144,15 +144,18 @@ def reliability(groups: dict[Any, list[Trial]]) -> None:
             continue
         hits, stated = sum(r["right"] for r in named), mean(r["confidence"] for r in named)
         low, high = wilson(hits, len(named))
-        over = f"{overstated_at_most(stated, hits, len(named)):.3f}"
+        over = "-"
         if len(named) < MANY:
             small[arm] += named
+        else:
+            over = f"{overstated_at_most(stated, hits, len(named)):.3f}"
         print(RELIABLE.format(
             cell=cell, arm=arm, named=len(named), stated=f"{stated:.3f}",
             sets=sum(r["outcome"] == "culprit_set" for r in named),
             right=f"{hits / len(named):.3f}", wilson=f"[{low:.3f},{high:.3f}]", over=over,
         ))  # fmt: skip
-    print(f"\ncells with fewer than {MANY} named, together; p: that as few are right by luck")
+    if small:
+        print(f"\ncells with fewer than {MANY} named, together; p: that as few are right by luck")
     for arm, named in small.items():
         stated_all, hits = [r["confidence"] for r in named], sum(r["right"] for r in named)
         lacking = sum(stated_all) - hits
@@ -171,21 +174,32 @@ RANGES: dict[str, Callable[[Trial], bool]] = {
 
 def against_oracle(groups: dict[Any, list[Trial]]) -> None:
     """Hours beside those of the oracle, on the trials that both have, by kind of range."""
-    print("\nhours against the oracle, on the same trials, with an interval of the ratio")
-    for one, other in PAIRS:
-        for cell in dict.fromkeys(cell for cell, _ in groups):
-            mine, theirs = (
-                {r["trial"]: r for r in groups.get((cell, arm), ())} for arm in (one, other)
-            )
-            for kind, is_kind in RANGES.items():
-                both = [n for n in mine if n in theirs and is_kind(mine[n])]
-                if not both:
-                    continue
-                hours = np.array([[mine[n]["hours"], theirs[n]["hours"]] for n in both])
-                a, b = hours.mean(axis=0)
-                low, high = _ratio_interval(hours)
-                said = f"{a:.1f} {b:.1f}  ratio {a / b:.2f} [{low:.2f},{high:.2f}]"
-                print(f"  {cell:<20} {one:<12} {kind:<23} n={len(both):<4} {said}")
+    cells = dict.fromkeys(cell for cell, _ in groups)
+    lines = [
+        f"  {cell:<20} {one:<12} {kind:<23} {said}"
+        for one, other in PAIRS
+        for cell in cells
+        for kind, is_kind in RANGES.items()
+        if (said := _ratio(groups.get((cell, one), []), groups.get((cell, other), []), is_kind))
+    ]
+    if lines:
+        print(
+            "\nhours against the oracle, on the same trials; interval of the ratio",
+            *lines,
+            sep="\n",
+        )
+
+
+def _ratio(mine: list[Trial], theirs: list[Trial], is_kind: Callable[[Trial], bool]) -> str:
+    """Mean hours of two arms on the trials of a kind that both have; "" where there is none."""
+    other = {r["trial"]: r["hours"] for r in theirs}
+    both = [(r["hours"], other[r["trial"]]) for r in mine if r["trial"] in other and is_kind(r)]
+    if not both:
+        return ""
+    hours = np.array(both)
+    one, two = hours.mean(axis=0)
+    low, high = _ratio_interval(hours)
+    return f"n={len(both):<4} {one:.1f} {two:.1f}  ratio {one / two:.2f} [{low:.2f},{high:.2f}]"
 
 
 def _ratio_interval(pairs: Any) -> tuple[float, float]:

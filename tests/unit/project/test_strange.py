@@ -114,7 +114,7 @@ def test_that_worlds_were_opened_is_kept(tmp_path):
     assert [(line["sha"], line["first"], line["trials"]) for line in lines] == [
         ("0" * 40, 0, 40), ("0" * 40, 40, 40),
     ]  # fmt: skip
-    assert lines[0]["cells"] == ["unopened-hosts-000000000000", "unopened-correlated-000000000000"]
+    assert lines[0]["cells"] == ["hosts@00000000", "correlated@00000000"]
 
 
 def test_a_search_hears_on_which_host_a_boot_was():
