@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bench_search
+from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.search.ancestry import Ancestry
 from searchbench import git_arms, tables
 from searchbench.arms import ARMS, run
@@ -62,6 +63,15 @@ def test_the_ceiling_is_what_unbuildable_stretches_leave(culprit, known):
     """Of 12 it is the parents that do not build."""
     world, _ = line((10, 11), culprit)
     assert nameable(world) == known
+
+
+def test_a_culprit_that_does_not_build_is_known_by_its_children():
+    """It has two, and nothing else comes before both."""
+    commits = (Commit("a", ("good",)), Commit("b", ("a",)), Commit("c", ("a",)))
+    graph = CommitGraph("good", "m", (*commits, Commit("m", ("b", "c"))))
+    world = World(CELL, Ancestry(graph), 1, (0,), False, frozenset({"a"}))  # noqa: FBT003
+    assert nameable(world)
+    assert not nameable(replace(world, broken=frozenset({"a", "b"})))
 
 
 def test_several_culprits_are_wrong_where_there_is_one():
