@@ -20,7 +20,6 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from bench_search import wilson
 from rtbisect.judge.scale import badness
 from rtbisect.judge.stats import median
 from rtbisect.judge.verdict import judge
@@ -42,6 +41,7 @@ from rtbisect.search import verification
 from rtbisect.search.calibrate import EndBoots, LookRule, decide, looks
 from rtbisect.search.events import Booted
 from rtbisect.search.likelihood.features import views
+from searchbench.tables import wilson
 from searchbench.world import POOL
 
 if TYPE_CHECKING:
