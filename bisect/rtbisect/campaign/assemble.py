@@ -14,7 +14,7 @@ from rtbisect.config.origin import installed_from
 from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.kbuild import KernelBuilder
-from rtbisect.kernel.settings import BuildSettings
+from rtbisect.kernel.settings import BuildSettings as KernelBuildSettings
 from rtbisect.lab import kernel_on_host
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale, Sought
 from rtbisect.model.command import CommandRequest
@@ -22,6 +22,7 @@ from rtbisect.model.ports import Journal, Ports, Screen
 from rtbisect.model.setup import Setup
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
+from rtbisect.program.build_trees import BuildSettings, BuildTrees
 from rtbisect.report.draft import DraftMailer, LogKeeper, ReportSettings
 from rtbisect.report.letter import Bot
 from rtbisect.store.artefacts import ArtefactStore, sweep
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from rtbisect.config.site_file import Site
     from rtbisect.model.finding import Finding
     from rtbisect.model.subject import Traits
+    from rtbisect.trees.git import GitTree
 
 MACHINE_LOCK = labs.MACHINE_LOCK
 
@@ -122,6 +124,7 @@ def _command_ports(
 ) -> tuple[Setup, Ports]:
     """A campaign of any command: no site, no kernel, no mail."""
     command = CommandRequest.of(request)
+    progress = SpokenProgress(screen, voice_of_request(request))
     tree = command_tree(state, request.repo)
     setup = Setup(
         request=request,
@@ -138,7 +141,7 @@ def _command_ports(
         ),
         operator="",
         kernel=None,
-        given_build_s=_positive_cost(command.cost_build_s or 0.0),
+        given_build_s=_given_build_s(command),
         given_boot_s=None if command.cost_run_s is None else _positive_cost(command.cost_run_s),
     )
     settings = worktree_run.CommandSettings(
@@ -152,6 +155,7 @@ def _command_ports(
         tree_of=tree.tree_id,
         positive=command.threshold().scale is Scale.LOG,
         good_first=request.sought is Sought.REGRESSION,
+        builds=_build_trees(command, tree, state / "run" / journal.campaign, progress),
     )
     parts = Ports(
         tree=tree,
@@ -159,14 +163,40 @@ def _command_ports(
         journal=journal,
         mailer=LogKeeper(state / "reports", installed_from()),
         clock=SystemClock(),
-        progress=SpokenProgress(screen, voice_of_request(request)),
+        progress=progress,
     )
     return setup, parts
 
 
 def traits_of(setup: Setup) -> Traits:
     """What there is to know of what a campaign measures, without anything that could do it."""
-    return kernel_on_host.traits_of(setup.kernel) if setup.kernel else worktree_run.TRAITS
+    if setup.kernel:
+        return kernel_on_host.traits_of(setup.kernel)
+    return worktree_run.traits_of(built=bool(CommandRequest.of(setup.request).build))
+
+
+def _given_build_s(command: CommandRequest) -> float | None:
+    """What a revision costs once; None where its builds tell."""
+    if command.build and command.cost_build_s is None:
+        return None
+    return _positive_cost(command.cost_build_s or 0.0)
+
+
+def _build_trees(
+    command: CommandRequest, tree: GitTree, work_dir: Path, progress: SpokenProgress
+) -> BuildTrees | None:
+    if not command.build:
+        return None
+    settings = BuildSettings(
+        argv=command.build,
+        timeout_s=command.build_timeout_s,
+        keep=command.keep_builds,
+        work_dir=work_dir,
+        campaign=work_dir.name,
+        tree=tree.numbered,
+        tell=progress.tell,
+    )
+    return BuildTrees(settings)
 
 
 def _positive_cost(seconds: float) -> float:
@@ -191,7 +221,7 @@ def preflight(state: Path, site: Site | None = None) -> None:
     ConfigError says what is missing, InfrastructureError that disk or memory are short.
     """
     make_folder(state)
-    settings = BuildSettings(root=state / "build", machine_lock=MACHINE_LOCK)
+    settings = KernelBuildSettings(root=state / "build", machine_lock=MACHINE_LOCK)
     # Before it is asked how much of the disk is free.
     for folder in (state / "artefacts", settings.root / "records"):
         sweep(folder)

@@ -5,7 +5,9 @@ revisions, and metrics that exist.
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 #: Revisions that depend on the checkout that one stands in.
 MOVING = re.compile(r"(@|(?:[A-Z]+_)?HEAD)(?![A-Za-z0-9_./-])")
+
+#: Words that only a shell understands.
+_OF_SHELL = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"})
 
 #: What `try` judges when no suite is named.
 DEFAULT_SUITE = "ipi"
@@ -142,9 +147,26 @@ def _worktree_top(folder: Path) -> Path:
     return folder
 
 
-def command_words(words: tuple[str, ...], repo: Path) -> tuple[str, ...]:
+def build_words(line: str, repo: Path) -> tuple[str, ...]:
+    """The command of `--build` as words, as of `command_words`; () for none. No shell reads it:
+    ConfigError for what only one would understand.
+    """
+    try:
+        words = tuple(shlex.split(line))
+    except ValueError as error:
+        reason = f"--build {printable(line, 80)!r} has a quote that does not end"
+        raise ConfigError(reason, "close it") from error
+    if line and not words:
+        raise ConfigError("--build is empty", "give a command, as --build 'make -j2'")
+    if odd := next((word for word in words if word in _OF_SHELL), ""):
+        raise ConfigError(f"--build has {odd!r}, and no shell reads it", "give sh -c '...'")
+    return command_words(words, repo) if words else ()
+
+
+def command_words(words: tuple[str, ...], repo: Path, *, built: bool = False) -> tuple[str, ...]:
     """The command as it is started in the worktree of a revision. A script that lies here and is
-    not in `repo` is named by its whole path; ConfigError when there is no program.
+    not in `repo` is named by its whole path, unless it is `built` by every revision: what git
+    ignores, or what is not here yet. ConfigError when there is no program.
     """
     program = words[0]
     script = Path(program)
@@ -156,9 +178,17 @@ def command_words(words: tuple[str, ...], repo: Path) -> tuple[str, ...]:
     tracked = Git(cwd=repo).try_("ls-files", "--error-unmatch", "--", program).ok
     if tracked and (Path.cwd() == repo or not script.is_file()):
         return words
+    if built and not script.is_absolute():
+        place = Path(os.path.normpath(Path.cwd() / script))
+        if place.is_relative_to(repo) and (not script.is_file() or _ignored(place, repo)):
+            return (f"./{place.relative_to(repo)}", *words[1:])
     if not script.is_file():
         raise ConfigError(f"{printable(program, 200)} is not there", "give a program or a path")
     return (str(script.absolute()), *words[1:])
+
+
+def _ignored(place: Path, repo: Path) -> bool:
+    return Git(cwd=repo).try_("check-ignore", "--quiet", "--", str(place)).ok
 
 
 def one_revision(  # noqa: PLR0913  (what the command line gives)

@@ -119,8 +119,29 @@ def bisect(
     "--cost-build", "cost_build_s", type=float, help="Seconds that a revision costs once."
 )
 @click.option("--cost-run", "cost_run_s", type=float, help="Seconds of a run (default: measured).")
-@click.option("--timeout", "timeout_s", type=float, default=3600.0, show_default=True,
-              help="Seconds a run.")  # fmt: skip
+@click.option(
+    "--timeout", "timeout_s", type=float, default=3600.0, show_default=True, help="Seconds a run."
+)
+@click.option(
+    "--build",
+    "build_line",
+    default="",
+    metavar="CMD",
+    help="Builds a revision, once: as --build 'make -j2'. One that it fails on is skipped.",
+)
+@click.option(
+    "--build-timeout",
+    "build_timeout_s",
+    type=float,
+    default=3600.0,
+    show_default=True,
+    help="Seconds a build.",
+)
+@click.option(
+    "--keep-builds",
+    type=click.IntRange(1, 90),
+    help="Built trees that are kept (default: up to 12, as the disk has room).",
+)
 @click.option(
     "--max-runs",
     type=click.IntRange(FEWEST_RUNS),
@@ -141,16 +162,21 @@ def run(
     sure: float | None,
     seed: int,
     command: tuple[str, ...],
+    build_line: str,
+    keep_builds: int | None,
     **measured_as: Any,
 ) -> int:
     """Find the commit between --good and --bad that changed what COMMAND measures.
 
-    COMMAND runs in a worktree of the revision, with RTBISECT_REVISION set and in the environment
-    that you have, without GIT_* variables. What it leaves running is ended. Its last lines hold
-    a number, `name=value` lines or a JSON object. Exit code 125 skips the revision, 128 and
-    more stops the search, any other one is a failed run: no evidence unless --pass-fail. Before
-    each run tracked files get their contents back; what the command built stays. Where the older
-    end is no ancestor of the newer one their merge base takes its place, and that is said.
+    COMMAND runs at the top of a worktree of the revision, with RTBISECT_REVISION set and in the
+    environment that you have, without GIT_* variables. What it leaves running is ended. Its last
+    lines hold a number, `name=value` lines or a JSON object. Exit code 125 skips the revision, 128
+    and more stops the search, any other one is a failed run: no evidence unless --pass-fail. Before
+    each run tracked files get their contents back; what was built stays. Where the older end is no
+    ancestor of the newer one their merge base takes its place, and that is said.
+
+    --build CMD runs in the same way, once for each revision, in a worktree that is kept for it: as
+    --build 'make -j2' -- ./bench. A revision that it fails on is skipped (docs/run.md).
 
     Exit code 0: answered (see `outcome`); 4: inconclusive; 2: also where the first run shows that
     the request is wrong: figures of other names, or with --pass-fail a program that is not there.
@@ -160,8 +186,9 @@ def run(
         output.state, repo, *sought.ends(good, bad)
     )
     # The other options are named as the fields of the request.
-    argv = resolve.command_words(command, Path(repository))
-    measured = CommandRequest(argv=argv, **measured_as)
+    build = resolve.build_words(build_line, Path(repository))
+    argv = resolve.command_words(command, Path(repository), built=bool(build))
+    measured = CommandRequest(argv=argv, build=build, keep_builds=keep_builds or 0, **measured_as)
     _check_options(measured)
     request = CampaignRequest(
         kind=CampaignKind.RUN,
@@ -187,8 +214,14 @@ def _check_options(request: CommandRequest) -> None:
             raise ConfigError(f"{name} {value} is no cost", "give seconds")
     if request.ratio is not None and not (math.isfinite(request.ratio) and request.ratio > 1):
         raise ConfigError(f"--ratio {request.ratio} is no change", "give 1.05 for five per cent")
-    if not (math.isfinite(request.timeout_s) and request.timeout_s > 0):
-        raise ConfigError(f"--timeout {request.timeout_s} is no time", "give seconds")
+    for name, value in (
+        ("--timeout", request.timeout_s),
+        ("--build-timeout", request.build_timeout_s),
+    ):
+        if not (math.isfinite(value) and value > 0):
+            raise ConfigError(f"{name} {value} is no time", "give seconds")
+    if request.keep_builds and not request.build:
+        raise ConfigError("--keep-builds needs --build", "give both, or neither")
     of_a_figure = (
         request.metric or request.ratio is not None or request.better != Better.LOWER.value
     )

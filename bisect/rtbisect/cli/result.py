@@ -45,6 +45,7 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     known = empty_answer(record.id) | {
         "builds": summary.builds,
         "boots": summary.boots,
+        "runs": summary.boots,
         "skipped": summary.skipped,
         "wall_s": summary.wall_s,
         "report": record.report.path if record.report else None,
@@ -83,7 +84,7 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
 def empty_answer(identity: str) -> dict[str, Any]:
     """The keys of `answer_of` where nothing is known of a campaign."""
     words = dict.fromkeys(("outcome", "culprit", "confidence", "cause", "metric", "report"))
-    counts = {"builds": 0, "boots": 0, "skipped": 0, "wall_s": 0.0}
+    counts = {"builds": 0, "boots": 0, "runs": 0, "skipped": 0, "wall_s": 0.0}
     ends = dict.fromkeys(("repo", "good", "bad"), "")
     lists = ("candidates", "reasons", "reasons_found", "gates", "origins")
     return {"campaign": identity} | words | counts | ends | {name: [] for name in lists}
@@ -139,9 +140,9 @@ def _rest(record: CampaignRecord, summary: Summary) -> Iterator[str]:
 
 def _costs(record: CampaignRecord, summary: Summary) -> str:
     if record.kind == CampaignKind.RUN:
-        return (
-            f"{many(summary.boots, 'run')}, {summary.skipped} skipped, {duration(summary.wall_s)}"
-        )
+        builds = f"{many(summary.builds, 'build')}, " if summary.builds else ""
+        skipped = f"{many(summary.skipped, 'revision')} skipped"
+        return f"{builds}{many(summary.boots, 'run')}, {skipped}, {duration(summary.wall_s)}"
     return str(speak(costs(summary)))
 
 

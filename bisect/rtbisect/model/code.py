@@ -130,6 +130,10 @@ class Function:
     at_boot: bool = False
 
 
+#: `Build.config_name` of a revision of a command: its files as they are, or built by `run --build`.
+AS_COMMITTED, BY_COMMAND = "command", "run --build"
+
+
 @kept_as("Build")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
@@ -173,3 +177,13 @@ class Build:
     @property
     def ok(self) -> bool:
         return self.status is BuildStatus.OK
+
+    @property
+    def of_command(self) -> bool:
+        """It is of what `run` measures, and of no kernel."""
+        return self.config_name in (AS_COMMITTED, BY_COMMAND)
+
+    @property
+    def made(self) -> bool:
+        """Something was built, well or not."""
+        return not self.reused and self.config_name != AS_COMMITTED

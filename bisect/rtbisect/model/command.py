@@ -115,13 +115,20 @@ class CommandRequest:
     #: Of one run.
     timeout_s: float = 3600.0
     max_runs: int = 300
+    #: What builds a revision, once; () where nothing does but the command itself.
+    build: tuple[str, ...] = ()
+    #: Of one build.
+    build_timeout_s: float = 3600.0
+    #: Built trees that are kept at most; 0: as many as the disk has room for.
+    keep_builds: int = 0
 
     @classmethod
     def of(cls, request: CampaignRequest) -> CommandRequest:
         """Read what `extra` kept; ConfigError when it is damaged."""
         try:
             fields = json.loads(dict(request.extra)["command"])
-            return cls(**fields | {"argv": tuple(fields["argv"])})
+            lists = {name: tuple(fields.get(name, ())) for name in ("argv", "build")}
+            return cls(**fields | lists)
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError(
                 "the command of this campaign cannot be read", "start it again"
@@ -142,6 +149,8 @@ class CommandRequest:
         ):
             if value is not None:
                 words += [name, f"{value:g}"]
+        if self.build:
+            words += ["--build", shlex.join(self.build)]
         return [*words, "--", *self.argv]
 
     def extra(self) -> tuple[tuple[str, str], ...]:

@@ -178,6 +178,10 @@ class RunRequest:
     build_id: str = ""
 
 
+#: A fact of a run of a command whose tree had gone: seconds of the build that made it again.
+REBUILT_S = "rebuilt_s"
+
+
 class RunStatus(StrEnum):
     """How a boot ended, seen from the kernel (docs/architecture.md, owners of failures)."""
 

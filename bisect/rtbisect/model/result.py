@@ -175,12 +175,13 @@ class Origin:
 class Summary:
     """Counts derived from the journal; the same numbers everywhere."""
 
-    #: Those that ran make.
+    #: Those that ran make, or the command of `run --build`.
     builds: int
     #: Of any end.
     boots: int
     #: Revisions that did not build, or of which no boot reached the suite: fewer than those that
-    #: `TestedRevision.skipped` tells of, where boots that came so far were no evidence.
+    #: `TestedRevision.skipped` tells of, where boots that came so far were no evidence. Of a
+    #: command also those of which no run had a figure.
     skipped: int
     #: Of all sessions; then the sums of single builds and of single boots.
     wall_s: float

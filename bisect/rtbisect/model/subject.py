@@ -26,6 +26,8 @@ class Traits:
     """What a campaign has to know of its subject: what it is, and what it can be asked."""
 
     measured: Measured
+    #: Of a command: it has a build of its own.
+    built_apart: bool = False
     #: Builds with another code layout can be had.
     layouts: bool = False
     #: Any run takes about as long as another, so that the first one can be guessed.
@@ -33,6 +35,11 @@ class Traits:
     #: On what it boots and what is measured there. By that a culprit has a cause, a source and
     #: gates; where it is None nobody asks for them.
     host: KernelSetup | None = None
+
+    @property
+    def builds(self) -> bool:
+        """A build is work of its own, and worth telling."""
+        return self.built_apart or self.measured is Measured.KERNEL
 
     @property
     def windows(self) -> tuple[Window, ...]:

@@ -142,7 +142,7 @@ def _draft_report(steps: Steps, graph: CommitGraph, result: Result) -> Report:
         config_sha256=build.config,
         compiler=build.compiler,
         release=build.release,
-        facts=last.facts if last else (),
+        facts=last.facts if last and host else (),
         operator=setup.operator,
         date=ports.clock.now_iso(),
         message_id="",

@@ -15,7 +15,7 @@ from rtbisect.model.formats import kept_as
 from rtbisect.model.kinds.pipeline import Work
 from rtbisect.model.lab import Run
 from rtbisect.model.report import SeriesStates
-from rtbisect.model.subject import Measured, RunOrder, Traits
+from rtbisect.model.subject import RunOrder, Traits
 from rtbisect.pipeline.boot_queue import BootQueue, BootRequest, in_turn
 from rtbisect.pipeline.budget import Budget
 from rtbisect.search.equal_kernels import Closure, shared_files, silent_pairs
@@ -123,8 +123,7 @@ class Steps:
         if known is not None:
             return known
         variant = layout_variant(layout)
-        # A command is not built: its files are there.
-        told = self.traits.measured is Measured.KERNEL
+        told = self.traits.builds
         if told:
             self.ports.progress.tell(Finding.of(Work.BUILDING, revision=sha, variant=variant))
 
@@ -151,7 +150,8 @@ class Steps:
                 Work.BUILT,
                 revision=sha,
                 variant=variant,
-                signature=build.signature,
+                # That of a command is of its sources.
+                signature="" if build.of_command else build.signature,
                 wall_s=build.seconds,
             )
 

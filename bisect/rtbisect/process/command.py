@@ -109,16 +109,28 @@ def end_group(pgid: int, grace_s: float = GRACE_S) -> bool:
     return True
 
 
+def _end_marked(mark: str, grace_s: float = GRACE_S) -> None:
+    """End all processes that have this variable, also those that left the group as servers do."""
+    marked = [pid for pid in _pids() if _has_variable(pid, mark)]
+    deadline = time.monotonic() + grace_s
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for pid in marked:
+            # Not a stranger that has the number meanwhile.
+            if _has_variable(pid, mark):
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
+        while time.monotonic() < deadline and any(_has_variable(pid, mark) for pid in marked):
+            time.sleep(0.05)
+
+
+def _pids() -> list[int]:
+    return [int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit()]
+
+
 def members(pgid: int) -> list[int]:
     """The living members of a process group."""
-    pids = []
-    for entry in PROC.iterdir():
-        if not entry.name.isdigit():
-            continue
-        fields = stat_of(int(entry.name))
-        if fields and int(fields[2]) == pgid and fields[0] != "Z":
-            pids.append(int(entry.name))
-    return pids
+    fields = ((pid, stat_of(pid)) for pid in _pids())
+    return [pid for pid, of in fields if of and int(of[2]) == pgid and of[0] != "Z"]
 
 
 def stat_of(pid: int) -> list[str]:
@@ -165,13 +177,17 @@ def _is_ours(pgid: int, started: int, mark: str) -> bool:
 
 
 def _carries_mark(pid: int, mark: str) -> bool:
-    """Whether a process carries the mark; not where we may not look."""
+    """Whether a process carries the mark of a session."""
     (name,) = MARK
+    return bool(mark) and _has_variable(pid, f"{name}={mark}")
+
+
+def _has_variable(pid: int, variable: str) -> bool:
+    """Whether a living process began with NAME=VALUE; not where we may not look."""
     try:
-        words = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        return os.fsencode(variable) in (PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
         return False
-    return bool(mark) and os.fsencode(f"{name}={mark}") in words
 
 
 def _start_ticks(pid: int) -> int:
@@ -202,14 +218,17 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     """Run `argv` to its end or for `timeout_s` seconds.
 
     With `log` both outputs are streamed to that file (appended), with `error_log` stderr to
-    one of its own. `on_start` gets the
-    process group id before the caller waits, so that it can be recorded. `whole_env`: see
-    `whole_environment`. With `clear` nothing of its group outlives it. `check` raises
+    one of its own. `on_start` gets the process group id before the caller waits, so that it can be
+    recorded. `whole_env`: see `whole_environment`. With `clear` nothing that it started outlives
+    it, unless that left the group and dropped the variable RTBISECT_RUN. `check` raises
     InfrastructureError when the command fails; a missing program is a ConfigError.
     """
     if isinstance(argv, str) or not argv or any("\0" in word for word in argv):
         raise InternalError(f"not an argument list: {argv!r}")
     begin = time.monotonic()
+    name, mark = "RTBISECT_RUN", token_hex(8)
+    if clear:
+        env = {**(env or {}), name: mark}
     sink = _sink(log, subprocess.PIPE)
     error_sink = _sink(error_log, subprocess.PIPE if log is None else subprocess.STDOUT)
     try:
@@ -232,9 +251,12 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
         for opened in (sink, error_sink):
             if not isinstance(opened, int):
                 opened.close()
-    done = _wait(child, stdin, timeout_s, on_start, argv, begin)
-    if clear:
-        end_group(child.pid)
+    try:
+        done = _wait(child, stdin, timeout_s, on_start, argv, begin)
+    finally:
+        if clear:
+            end_group(child.pid)
+            _end_marked(f"{name}={mark}")
     if check and not done.ok:
         raise InfrastructureError(failure(done), "see the log" if log else "")
     return done

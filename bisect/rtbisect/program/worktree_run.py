@@ -2,8 +2,8 @@
 """Any command as what a campaign measures: it runs in a worktree at the revision, and its last
 lines are figures.
 
-For `rtbisect run`: the same search for any repository. The command builds what it needs by
-itself, so that a build is only the promise that a revision can be tried.
+For `rtbisect run`: the same search for any repository. Without `--build` the command builds what it
+needs by itself, so that a build is only the promise that a revision can be tried.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import InfrastructureError, MisaskedError
-from rtbisect.model.code import Build, BuildStatus, Function
+from rtbisect.model.code import AS_COMMITTED, BY_COMMAND, Build, BuildStatus, Function
 from rtbisect.model.command import SUITE, VALUE, WINDOW
 from rtbisect.model.finding import Finding, Value
 from rtbisect.model.kinds.boot import Commands
-from rtbisect.model.lab import Measurement, Run, RunStatus
+from rtbisect.model.lab import REBUILT_S, Measurement, Run, RunStatus
 from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.process.command import cut, failure, printable, run
+from rtbisect.program.output import ABORT, NOT_RUN, SKIP, keep_end, tail
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
@@ -31,32 +32,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.model.ports import Note
+    from rtbisect.program.build_trees import BuildTrees, Made
 
-#: git bisect run: this revision cannot be tested; and from here on: stop.
-SKIP = 125
-ABORT = 128
-
-#: A shell found no such program, or could not start it; git bisect run asks a good revision then.
-NOT_RUN = (126, 127)
-
-#: Figures stand in the last lines of stdout; this much of it is read. A JSON object may have as
-#: many lines as there are.
-TAIL_BYTES = 64 * 1024
+#: Figures stand in so many last lines.
 TAIL_LINES = 50
-#: Of what a command printed this much is kept.
-KEPT_BYTES = 1024 * 1024
 #: No measurement is larger than this; squares of such figures would not be numbers any more.
 LARGEST = 1e100
 
 #: Of the figures that a command prints so many are named in a message.
 MOST_NAMES = 12
 
-#: Colours and the like, which many programs print to anybody.
-_ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_.:/%-]{0,63})\s*=\s*(\S{1,40})")
 
-#: A command builds what it needs by itself, and may take a second or an hour.
-TRAITS = Traits(measured=Measured.COMMAND)
+
+def traits_of(*, built: bool) -> Traits:
+    """A run may take a second or an hour. `built`: by `--build`, else the command builds what it
+    needs by itself.
+    """
+    return Traits(measured=Measured.COMMAND, built_apart=built)
 
 
 class NoFigureError(Exception):
@@ -95,14 +88,16 @@ class CommandSettings:
     positive: bool = False
     #: The first run of all is of a revision that is said to be good.
     good_first: bool = False
+    #: Builds revisions and keeps their trees; None where nothing is built, and all revisions run in
+    #: one worktree.
+    builds: BuildTrees | None = None
 
 
 class CommandInWorktree:
     """Implements ports.Subject."""
 
-    traits = TRAITS
-
     def __init__(self, settings: CommandSettings) -> None:
+        self.traits = traits_of(built=settings.builds is not None)
         self._settings = settings
         self._at = ""
         self._source = settings.work_dir
@@ -123,12 +118,18 @@ class CommandInWorktree:
         return None
 
     def build(self, sha: str, layout: int, note: Note) -> Build:  # noqa: ARG002
-        """A revision that is ready to be tried: it is checked out when it is run."""
-        return Build(
-            revision=sha,
-            config_name="command",
-            status=BuildStatus.OK,
-            signature=self._settings.tree_of(sha),
+        """A revision that is ready to be tried: it is checked out when it is run, or built now."""
+        trees, ready = self._settings.builds, partial(Build, revision=sha)
+        signature = self._settings.tree_of(sha)
+        if trees is None:
+            return ready(config_name=AS_COMMITTED, status=BuildStatus.OK, signature=signature)
+        made = trees.make(sha, note)
+        return ready(
+            config_name=BY_COMMAND,
+            status=BuildStatus.OK if made.path else BuildStatus.FAILED,
+            signature=signature if made.path else "",
+            first_error=made.error,
+            seconds=made.seconds,
         )
 
     def run(self, build: Build, order: RunOrder, note: Note) -> Run:
@@ -137,9 +138,14 @@ class CommandInWorktree:
         it asks to stop (exit code 128 and more, also when a signal ended it).
         """
         settings = self._settings
-        self._prepare(build.revision)
-        program = self._source / settings.argv[0]
         ended = partial(Run, run_id=order.run_id, revision=build.revision)
+        rebuilt = self._prepare(build.revision, note)
+        if rebuilt is not None:
+            if rebuilt.path is None:
+                gone = Finding.of(Commands.NOT_REBUILT, error=rebuilt.error)
+                return ended(status=RunStatus.INVALID, reason=gone)
+            ended = partial(ended, facts=((REBUILT_S, f"{rebuilt.seconds:.3f}"),))
+        program = self._source / settings.argv[0]
         if "/" in settings.argv[0] and not program.is_file():
             absent = Finding.of(Commands.NOT_THERE, program=cut(settings.argv[0], 160))
             return ended(status=RunStatus.SKIPPED, reason=absent)
@@ -161,7 +167,7 @@ class CommandInWorktree:
             clear=True,
         )
         for path in (out, err):
-            _keep_end(path)
+            keep_end(path)
         status, reason, value = self._outcome(done.returncode, out, late=done.timed_out)
         if status is RunStatus.INVALID and (errors := tail(err)):
             reason = Finding.of(Commands.LAST_ERROR, why=reason, line=cut(errors[-1], 160))
@@ -180,12 +186,23 @@ class CommandInWorktree:
         figure = Measurement(suite=SUITE, name=name, window=WINDOW, value=value, unit="")
         return replace(measured, measurements=(figure,))
 
-    def _prepare(self, revision: str) -> None:
-        """The revision is there: what the command built stays, what it changed is put back."""
-        settings, again = self._settings, revision == self._at and self._source.is_dir()
+    def _prepare(self, revision: str, note: Note) -> Made | None:
+        """The revision is there: what was built stays, what the command changed is put back. Gives
+        the build where it had to be built again because its tree was not kept.
+        """
+        settings, trees = self._settings, self._settings.builds
+        if trees is not None:
+            path, made = trees.ready(revision), None
+            if path is None:
+                made = trees.make(revision, note)
+                path = made.path
+            self._source = path or settings.work_dir
+            return made
+        again = revision == self._at and self._source.is_dir()
         self._at = ""
         self._source = (settings.restore if again else settings.checkout)(revision)
         self._at = revision
+        return None
 
     def _outcome(
         self, code: int, out: Path, *, late: bool
@@ -235,24 +252,6 @@ class CommandInWorktree:
 def _is_first(out: Path) -> bool:
     """Whether an output is that of the first run of its campaign."""
     return all(path == out for path in out.parent.glob("*.out"))
-
-
-def tail(path: Path) -> list[str]:
-    """The last lines of a file that may be large or hold anything."""
-    lines = _ANSI.sub("", _end_of(path, TAIL_BYTES).decode("utf-8", "replace")).splitlines()
-    return [line.strip() for line in lines if line.strip()]
-
-
-def _keep_end(path: Path) -> None:
-    """Keep the end of a long output: hundreds of runs of a chatty command fill a disk."""
-    if path.stat().st_size > KEPT_BYTES:
-        path.write_bytes(_end_of(path, KEPT_BYTES))
-
-
-def _end_of(path: Path, most_bytes: int) -> bytes:
-    with path.open("rb") as stream:
-        stream.seek(max(0, path.stat().st_size - most_bytes))
-        return stream.read(most_bytes)
 
 
 def figure_of(lines: Sequence[str], metric: str) -> float:

@@ -62,6 +62,8 @@ def words_of(report: ReportInput) -> ReportWords:
 def voice_of_report(report: ReportInput) -> Voice:
     """How a campaign is told in its report, which knows what was proved."""
     voice = voice_of(report.sought, report.measured)
+    # Of a command there are builds where it asked for them.
+    voice = replace(voice, builds=voice.builds or report.summary.builds > 0)
     voice = with_ends(voice, (report.graph.older, report.graph.newer))
     parents = {check.parent: "parent" for check in report.result.verifications if check.parent}
     culprit = {report.result.culprit[:12]: voice.commit} if report.result.culprit else {}

@@ -21,7 +21,7 @@ from rtbisect.model.campaign import CampaignRequest, CampaignState, Sought
 from rtbisect.model.code import Build
 from rtbisect.model.finding import Finding, Kept
 from rtbisect.model.formats import format_of
-from rtbisect.model.lab import Run, RunStatus
+from rtbisect.model.lab import REBUILT_S, Run, RunStatus
 from rtbisect.model.report import Repaired
 from rtbisect.model.result import Result, Summary
 from rtbisect.process import command
@@ -215,25 +215,31 @@ def summary_of(database: db.Database, campaign: str) -> Summary:
 
 
 def summarise(steps: Sequence[tuple[Build | Run | None, float]], wall_s: float) -> Summary:
-    """Builds that ran make, boots of any end, revisions skipped, seconds; of finished steps: their
-    value when it is a build or a run, and their seconds.
+    """Builds that built something, boots of any end, revisions skipped, seconds; of finished steps:
+    their value when it is a build or a run, and their seconds.
 
     A revision counts as skipped when it did not build, or when none of its boots reached
-    the suite.
+    the suite; of a command, when none of its runs had a figure.
     """
     builds = [(value, seconds) for value, seconds in steps if isinstance(value, Build)]
     runs = [(value, seconds) for value, seconds in steps if isinstance(value, Run)]
+    again_s = [float(text) for run, _ in runs for name, text in run.facts if name == REBUILT_S]
     failed = {build.revision for build, _ in builds if not build.ok}
+    of_command = {build.revision for build, _ in builds if build.of_command}
     never = (RunStatus.BOOT_FAILED, RunStatus.SKIPPED)
-    dead = {run.revision for run, _ in runs if run.status in never}
+    dead = {
+        run.revision
+        for run, _ in runs
+        if run.status in never or (run.revision in of_command and not run.complete)
+    }
     alive = {run.revision for run, _ in runs if run.complete}
     return Summary(
-        builds=sum(1 for build, _ in builds if not build.reused),
+        builds=sum(1 for build, _ in builds if build.made) + len(again_s),
         boots=len(runs),
         skipped=len(failed | (dead - alive)),
         wall_s=round(wall_s, 1),
-        build_s=round(sum(seconds for _, seconds in builds), 1),
-        boot_s=round(sum(seconds for _, seconds in runs), 1),
+        build_s=round(sum(seconds for _, seconds in builds) + sum(again_s), 1),
+        boot_s=round(sum(seconds for _, seconds in runs) - sum(again_s), 1),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,8 +50,10 @@ class GitTreeSettings:
     repo: Path | str
     #: What every checkout uses. Our own store lies beside it, under the same name with .git added.
     worktree: Path
-    #: Guards both.
+    #: Guards both, and all worktrees that have a number.
     lock: Path
+    #: Other than 0: a further worktree of the same store, beside the first one.
+    number: int = 0
 
 
 class GitTree:
@@ -62,6 +64,9 @@ class GitTree:
         # git records absolute paths with symbolic links resolved.
         place = settings.worktree.parent.resolve() / settings.worktree.name
         self._store = Store(place.with_name(place.name + ".git"), settings.repo)
+        if settings.number:
+            # Paths of equal length: programs that hold their path are laid out alike in all.
+            place = place.with_name(f"{place.name}-b{settings.number:02}")
         self._worktree = Worktree(place, self._store)
         self._ready = False
 
@@ -135,6 +140,30 @@ class GitTree:
         """Like checkout, but files that are not of the commit stay."""
         with self.held(sha, clean=False) as checkout:
             return checkout.path
+
+    @property
+    def path(self) -> Path:
+        """Where `checkout` puts files."""
+        return self._worktree.path
+
+    def numbered(self, number: int) -> GitTree:
+        """The same tree with a worktree of its own, 1 to 99."""
+        return GitTree(replace(self._settings, number=number))
+
+    def settle(self) -> None:
+        """Files of the commit that is checked out belong to it as they are now."""
+        with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._lock_name()) as descriptor:
+            if not self._worktree.settle(descriptor):
+                raise InfrastructureError(
+                    f"git cannot read what was built in {self.path}", "look at the free space there"
+                )
+
+    def settled(self, sha: str) -> bool:
+        """Give files of the commit the contents that they had at `settle`, and leave all others;
+        False where the worktree is not at `sha` any more.
+        """
+        with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._lock_name()) as descriptor:
+            return self._worktree.settled(full_sha(sha), descriptor)
 
     def checkout(self, sha: str) -> Path:
         """Like `held`, for who is the only one to use this worktree: nothing keeps it there."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one worktree of a tree, at one path that all campaigns share.
+"""A worktree of a tree, at one path that all campaigns share.
 
 The path stays the same so that ccache and incremental make find their files again; a
 checkout rewrites only files that differ, so the others keep their modification times.
@@ -46,6 +46,27 @@ class Worktree:
                 f"look at the free space there, and at `git fsck` in {self.store.source}",
                 retryable=False,
             )
+
+    def settle(self, lock_fd: int) -> bool:
+        """Let files of the commit be as a build left them, for `settled`. False where git fails."""
+        return self._carried_out(lock_fd, ("add", "--update", "--", "."))
+
+    def settled(self, sha: str, lock_fd: int) -> bool:
+        """Put files of the commit back to what `settle` saw, and leave all others. False where the
+        worktree is not at `sha`, gone or damaged.
+        """
+        gitdir = self._gitdir()
+        if gitdir is None or _text(gitdir / "HEAD") != sha:
+            return False
+        return self._carried_out(lock_fd, ("checkout-index", "--force", "--all", "--quiet"))
+
+    def _carried_out(self, lock_fd: int, words: tuple[str, ...]) -> bool:
+        gitdir = self._gitdir()
+        if gitdir is None:
+            return False
+        self._unlock(gitdir)
+        git = Git(cwd=self.path, git_dir=gitdir, work_tree=self.path)
+        return git.try_(*words, timeout_s=CHECKOUT_S, pass_fds=(lock_fd,)).ok
 
     def _fill(self, gitdir: Path, sha: str, lock_fd: int, *, clean: bool) -> bool:
         # GIT_DIR is told: a .git that the tree or a build brought along is not obeyed.

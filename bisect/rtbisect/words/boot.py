@@ -214,6 +214,7 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.LATE: "the command ran longer than {limit_s:.0f} s",
     Commands.ENDED: "the command ended with {code}",
     Commands.LAST_ERROR: "{why}: {line}",
+    Commands.NOT_REBUILT: "it was built before, and does not build again: {error}",
     Commands.NOTHING: "the command printed nothing",
     Commands.NO_NUMBER: "no number in {line:quoted}",
     Commands.NOT_FINITE: "{line:quoted} is not finite",

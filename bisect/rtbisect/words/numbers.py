@@ -65,6 +65,15 @@ def _factor(name: str, wanted: str) -> float | None:
     return factor and factor / _LARGE
 
 
+def size(in_bytes: float) -> str:
+    """Bytes as disks are sold: 1.2 GB."""
+    for name in ("kB", "MB", "GB"):
+        in_bytes /= _LARGE
+        if in_bytes < _LARGE:
+            return f"{in_bytes:.1f} {name}"
+    return f"{in_bytes / _LARGE:.1f} TB"
+
+
 def tick(value: float) -> str:
     """A round value as an axis has it, with no digit that says nothing: 0.05, 200."""
     return f"{value:g}"

@@ -79,6 +79,12 @@ def _label(data: Mapping[str, Any], kernel: str = "{revision:kernel}") -> str:
     return f"{kernel} {{variant}}" if data["variant"] else kernel
 
 
+def _built(data: Mapping[str, Any]) -> str:
+    # Of what a command builds nobody knows whether two builds are the same.
+    signature = ", kernel signature {signature:.12}" if data["signature"] else ""
+    return f"built {_label(data)} in {{wall_s:duration}}{signature}"
+
+
 def _booting(data: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, ("{voice.run} {number}", _purpose(data), _kernel(data))))
 
@@ -208,13 +214,15 @@ SENTENCES: Mapping[str, Words] = {
     Joined.AND: "{findings:; }",
     Joined.SENTENCE: "{findings:sentence}",
     Work.BUILDING: lambda data: f"building {_label(data)}",
-    Work.BUILT: lambda data: (
-        f"built {_label(data)} in {{wall_s:duration}}, kernel signature {{signature:.12}}"
-    ),
+    Work.BUILT: _built,
     Work.REUSED: lambda data: (
         f"took {_label(data)} from the cache of builds, kernel signature {{signature:.12}}"
     ),
     Work.NOT_BUILT: lambda data: f"{_label(data)} does not build: {{error}}",
+    Work.TREES_KEPT: (
+        "a built tree takes {size:size}, and {free:size} are free:"
+        " up to {trees:many tree} will be kept (--keep-builds)"
+    ),
     Work.BOOTING: _booting,
     Work.BOOT_ENDED: _boot_ended,
     Work.FIGURE: _figure,

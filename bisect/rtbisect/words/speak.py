@@ -7,9 +7,10 @@ several stands with commas between them, `{value:figure}` has three significant 
 `{value:number}` is the same but for whole numbers (6), `{value:in {unit}}` so with its unit
 (6.12 ms; `+in` with the sign; in the unit of the voice where it has one), `{unit:unit}` is the unit
 behind a number and `{unit:comma}` behind a name, `{count:many boot}` is `1 boot` or `2 boots`,
-`{wall_s:duration}` a time, `{share:percent}` a share, `{share:probability}` is never a false
-certainty, `{metric:metric}` the name of a figure, `{revision:kernel}` has its role before it where
-it is an end (`bad end 54ff4034f9c6`), in a proof (`{revision:proven revert}`) parent and culprit
+`{wall_s:duration}` a time, `{free:size}` bytes (1.2 GB), `{share:percent}` a share,
+`{share:probability}` is never a false certainty, `{metric:metric}` the name of a figure,
+`{revision:kernel}` has its role before it where it is an end (`bad end 54ff4034f9c6`), in
+a proof (`{revision:proven revert}`) parent and culprit
 have theirs, too, and any other kernel that one, `{voice.run}` is a word of the voice, and
 `{builds:built}` is `12 builds, ` where that tells builds. Of several, `{names:first 4}` are the
 first four, `{names:; }` stand with `; ` between them, and `{names:sentence}` so with a full stop;
@@ -27,7 +28,7 @@ from typing import Any
 from rtbisect.model.finding import Finding
 from rtbisect.words import sentences
 from rtbisect.words.metrics import name_of
-from rtbisect.words.numbers import duration, figure, measured, probability, unit
+from rtbisect.words.numbers import duration, figure, measured, probability, size, unit
 from rtbisect.words.voice import PLAIN, Voice
 from rtbisect.words.workloads import does, doing
 
@@ -130,6 +131,7 @@ _FORMS: Mapping[str, Callable[[Any, str, Voice], str]] = {
     "+in": lambda value, name, voice: measured(value, name, "+", wanted=voice.unit),
     "many": lambda count, noun, _voice: f"{count} {noun}" if count == 1 else f"{count} {noun}s",
     "duration": _alone(duration),
+    "size": _alone(size),
     "percent": _alone(lambda share: f"{100 * share:.0f}%"),
     "probability": _alone(probability),
     "metric": _alone(name_of),

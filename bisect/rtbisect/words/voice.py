@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypedDict
 
+from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import CampaignKind, Sought
+from rtbisect.model.command import CommandRequest
 from rtbisect.model.result import ENDS
 from rtbisect.model.subject import Measured
 
@@ -96,6 +99,10 @@ def voice_of_request(request: CampaignRequest) -> Voice:
     """How the campaign of a request is told."""
     command = request.kind == CampaignKind.RUN
     voice = voice_of(request.sought, Measured.COMMAND if command else Measured.KERNEL)
+    if command:
+        # One that is damaged is still listed.
+        with suppress(ConfigError):
+            voice = replace(voice, builds=bool(CommandRequest.of(request).build))
     if request.kind == CampaignKind.TRY:
         return voice
     names = ENDS if request.kind == CampaignKind.CHECK else None

@@ -12,13 +12,12 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.subject import RunOrder
+from rtbisect.program.output import KEPT_BYTES, tail
 from rtbisect.program.worktree_run import (
-    KEPT_BYTES,
     CommandInWorktree,
     CommandSettings,
     NoFigureError,
     figure_of,
-    tail,
 )
 
 

@@ -3,15 +3,15 @@
 
 import fcntl
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from helpers.findings import lines, said
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.model.code import Build, BuildStatus
+from rtbisect.model.code import AS_COMMITTED, BY_COMMAND, Build, BuildStatus
 from rtbisect.model.formats import kept_as
-from rtbisect.model.lab import Measurement, Run, RunStatus
+from rtbisect.model.lab import REBUILT_S, Measurement, Run, RunStatus
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, recorded, summarise
 
@@ -228,6 +228,21 @@ def test_summary_counts_builds_boots_and_skipped_revisions():
     got = summarise(steps, 77.0)
     assert (got.builds, got.boots, got.skipped) == (2, 5, 2)
     assert (got.wall_s, got.build_s, got.boot_s) == (77.0, 13.5, 50.0)
+
+
+def test_summary_of_a_command_counts_what_was_built_and_what_had_no_figure():
+    again = replace(run_of("a"), facts=((REBUILT_S, "2.500"),))
+    steps = [
+        (Build(revision="a", config_name=BY_COMMAND, status=BuildStatus.OK), 3.0),
+        (Build(revision="b", config_name=BY_COMMAND, status=BuildStatus.FAILED), 1.0),
+        (Build(revision="c", config_name=AS_COMMITTED, status=BuildStatus.OK), 0.0),
+        (run_of("a"), 10.0),
+        (again, 12.5),
+        (run_of("c", RunStatus.INVALID), 4.0),
+    ]
+    got = summarise(steps, 77.0)
+    assert (got.builds, got.boots, got.skipped) == (3, 3, 2)
+    assert (got.build_s, got.boot_s) == (6.5, 24.0)
 
 
 def test_a_run_survives_the_journal_unchanged(store):

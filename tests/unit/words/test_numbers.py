@@ -3,7 +3,7 @@
 
 import pytest
 
-from rtbisect.words.numbers import figure, measured, tick
+from rtbisect.words.numbers import figure, measured, size, tick
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,13 @@ from rtbisect.words.numbers import figure, measured, tick
 )
 def test_a_figure_has_three_digits(value, text):
     assert figure(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(900, "0.9 kB"), (1.25e9, "1.2 GB"), (3e15, "3000.0 TB")]
+)
+def test_bytes_are_told_as_disks_are_sold(value, text):
+    assert size(value) == text
 
 
 @pytest.mark.parametrize(

@@ -256,6 +256,8 @@ class Commands(Kind):
     ENDED = "command.ended", "code"
     #: The last line that it printed as an error, beside what was found.
     LAST_ERROR = "command.last-error", "why line"
+    #: The tree of the revision had gone, and the build that made it once now fails.
+    NOT_REBUILT = "command.not-rebuilt", "error"
 
     NOTHING = "command.nothing"
     NO_NUMBER = "command.no-number", "line"

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Built revisions of a command's repository, each in a worktree of its own that is kept.
+
+A search jumps between its ends and its candidates: with one worktree each jump would build anew.
+How many are kept is bounded by a number and by the room on the disk; the one that was used longest
+ago goes first. Beside each worktree a record tells what it holds; without one it holds nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rtbisect.errors import InfrastructureError, MisaskedError, RtbisectError
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Work
+from rtbisect.process.command import failure, printable, run
+from rtbisect.program.output import ABORT, NOT_RUN, keep_end, tail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rtbisect.model.ports import Note
+    from rtbisect.process.command import Completed
+
+#: Trees that are kept where nobody says how many: both ends, a culprit with its parent, candidates.
+MOST_TREES = 12
+#: Names of worktrees have two digits.
+HIGHEST_NUMBER = 99
+
+#: A further tree is made while the disk has room for so many of the largest one, and this beside.
+ROOM_FOR = 2
+RESERVE_BYTES = 1 << 30
+#: A build that fails with less than this left failed for want of room; or with less than
+#: RESERVE_BYTES where it says so. A tree may print those words for fun.
+FULL_BYTES = 64 << 20
+_FULL = re.compile(r"No space left on device|Disk quota exceeded|ENOSPC")
+
+#: The line of a build log that says why, of most compilers and tools; else the last one does.
+_ERROR = re.compile(r"\b(fatal error|error(\[\w+\])?|undefined reference)\b ?:?", re.IGNORECASE)
+_LONGEST_ERROR = 200
+
+
+class WorkTree(Protocol):
+    """A worktree of the repository; `trees.git.GitTree` is one."""
+
+    @property
+    def path(self) -> Path:
+        """Where files are put."""
+
+    def checkout(self, sha: str) -> Path:
+        """Put it at `sha`, clean."""
+
+    def settle(self) -> None:
+        """Files of the commit belong to it as they are now."""
+
+    def settled(self, sha: str) -> bool:
+        """Give files of the commit the contents of then; False where it is not at `sha`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildSettings:
+    """What `rtbisect run --build` builds, and how."""
+
+    #: Started at the top of a worktree.
+    argv: tuple[str, ...]
+    timeout_s: float
+    #: Trees that are kept at most; 0: MOST_TREES, as far as the disk has room.
+    keep: int
+    #: Where logs are kept, build-SHA.log.
+    work_dir: Path
+    #: What another campaign built, perhaps in another way, is of no use.
+    campaign: str
+    #: The worktree of a number from 1 on.
+    tree: Callable[[int], WorkTree]
+    #: Shows a line to who waits.
+    tell: Callable[[Finding], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How a build ended."""
+
+    #: Its tree; None where it failed.
+    path: Path | None
+    #: Why, one printable line; "" where it did not fail.
+    error: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """What the record beside a tree says."""
+
+    campaign: str
+    revision: str
+    #: On the disk.
+    size: int
+
+
+class BuildTrees:
+    """Builds revisions and keeps what was built."""
+
+    def __init__(self, settings: BuildSettings) -> None:
+        self._settings = settings
+        self._trees: dict[int, WorkTree] = {}
+
+    def ready(self, sha: str) -> Path | None:
+        """The tree in which a revision is built, with the files of the commit as the build left
+        them; None where it was not built, or its tree has gone since.
+        """
+        for number, kept in self._kept():
+            if (kept.campaign, kept.revision) == (self._settings.campaign, sha):
+                tree = self._tree(number)
+                if tree.path.is_dir() and tree.settled(sha):
+                    self._record(number).touch()
+                    return tree.path
+        return None
+
+    def make(self, sha: str, note: Note) -> Made:
+        """Build a revision. MisaskedError where the first build of all shows that there is no such
+        program; InfrastructureError when the build asks to stop (exit code 128 and more, or a
+        signal), and when the disk is full.
+        """
+        while True:
+            number = self._free_number(sha)
+            made, full = self._built(number, sha, note)
+            if not full:
+                return made
+            others = [other for other, _ in self._kept()]
+            self._drop(number)
+            if not others:
+                raise InfrastructureError(
+                    f"the disk is full after {made.seconds:.0f} s of the build of {sha[:12]}",
+                    f"make room at {self._tree(number).path.parent};"
+                    " `rtbisect resume` goes on then",
+                    retryable=False,
+                )
+            for other in others:
+                self._drop(other)
+
+    def _built(self, number: int, sha: str, note: Note) -> tuple[Made, bool]:
+        """A build in the tree of this number; whether it failed because the disk is full."""
+        settings, tree = self._settings, self._tree(number)
+        self._record(number).unlink(missing_ok=True)
+        settings.work_dir.mkdir(parents=True, exist_ok=True)
+        first = not any(settings.work_dir.glob("build-*.log"))
+        log = settings.work_dir / f"build-{sha[:12]}.log"
+        log.unlink(missing_ok=True)
+        path = self._checkout(tree, sha)
+        done = run(
+            settings.argv, cwd=path, timeout_s=settings.timeout_s, log=log, whole_env=True,
+            env={"RTBISECT_REVISION": sha}, on_start=lambda pgid: note(f"pgid:{pgid}"),
+            clear=True,
+        )  # fmt: skip
+        left = shutil.disk_usage(path if path.is_dir() else path.parent).free
+        lines = tail(log)
+        keep_end(log)
+        if done.ok:
+            tree.settle()
+            self._keep(number, sha, path)
+            return Made(path, "", done.seconds), False
+        if left < FULL_BYTES or (left < RESERVE_BYTES and any(map(_FULL.search, lines))):
+            return Made(None, "", done.seconds), True
+        self._check_started(done, lines, first=first, sha=sha, log=log)
+        return Made(None, self._why(done, lines), done.seconds), False
+
+    def _check_started(
+        self, done: Completed, lines: list[str], *, first: bool, sha: str, log: Path
+    ) -> None:
+        """Errors of the request and of the machine, which say nothing of a revision."""
+        if done.timed_out:
+            return
+        if not 0 <= done.returncode < ABORT:
+            raise InfrastructureError(
+                f"{failure(done)} in the build of {sha[:12]}",
+                f"see {log}; `rtbisect resume` goes on when it is mended",
+                retryable=False,
+            )
+        if first and done.returncode in NOT_RUN:
+            last = f": {printable(lines[-1], 160)}" if lines else ""
+            raise MisaskedError(
+                f"the first build ended with {done.returncode}{last}",
+                "that says that there is no such program: look at --build, then start again",
+            )
+
+    def _why(self, done: Completed, lines: list[str]) -> str:
+        """One line that says why a build failed."""
+        if done.timed_out:
+            return f"not ready after {self._settings.timeout_s:g} s (--build-timeout)"
+        said = next((line for line in lines if _ERROR.search(line)), lines[-1] if lines else "")
+        ended = f"ended with {done.returncode}"
+        return printable(f"{ended}: {said}" if said else ended, _LONGEST_ERROR)
+
+    def _checkout(self, tree: WorkTree, sha: str) -> Path:
+        try:
+            return tree.checkout(sha)
+        except (RtbisectError, OSError):
+            # A build may leave folders that nobody may write to: as the module cache of Go.
+            _remove(tree.path)
+            return tree.checkout(sha)
+
+    def _free_number(self, sha: str) -> int:
+        """Where the next revision may be built: a tree that holds nothing, or the one that was used
+        longest ago.
+        """
+        for number, kept in self._kept():
+            if kept.campaign != self._settings.campaign or kept.revision == sha:
+                self._drop(number)
+        kept_here = list(self._kept())
+        most = self._settings.keep or MOST_TREES
+        free = next(n for n in range(1, HIGHEST_NUMBER + 1) if not self._record(n).is_file())
+        if kept_here and (len(kept_here) >= most or not self._has_room(kept_here)):
+            free = min(kept_here, key=lambda each: self._record(each[0]).stat().st_mtime_ns)[0]
+        return free
+
+    def _has_room(self, kept: list[tuple[int, _Kept]]) -> bool:
+        largest = max(each.size for _, each in kept)
+        folder = self._tree(1).path.parent
+        return shutil.disk_usage(folder).free >= ROOM_FOR * largest + RESERVE_BYTES
+
+    def _keep(self, number: int, sha: str, path: Path) -> None:
+        size = _size(path)
+        kept = {"campaign": self._settings.campaign, "revision": sha, "size": size}
+        record = self._record(number)
+        record.with_suffix(".new").write_text(json.dumps(kept), "utf-8")
+        record.with_suffix(".new").replace(record)
+        if len(list(self._kept())) == 1:
+            free = shutil.disk_usage(path).free
+            fit = 1 + max(0, free - RESERVE_BYTES) // max(1, size)
+            most = self._settings.keep or MOST_TREES
+            told = Finding.of(Work.TREES_KEPT, size=size, free=free, trees=min(most, int(fit)))
+            self._settings.tell(told)
+
+    def _kept(self) -> Iterator[tuple[int, _Kept]]:
+        """The trees that hold a built revision, of any campaign, by their numbers."""
+        for number in range(1, HIGHEST_NUMBER + 1):
+            with suppress(OSError, ValueError, TypeError):
+                document: dict[str, Any] = json.loads(self._record(number).read_text("utf-8"))
+                yield number, _Kept(**document)
+
+    def _tree(self, number: int) -> WorkTree:
+        if number not in self._trees:
+            self._trees[number] = self._settings.tree(number)
+        return self._trees[number]
+
+    def _record(self, number: int) -> Path:
+        path = self._tree(number).path
+        return path.with_name(f"{path.name}.built")
+
+    def _drop(self, number: int) -> None:
+        self._record(number).unlink(missing_ok=True)
+        _remove(self._tree(number).path)
+
+
+def _size(path: Path) -> int:
+    """Bytes of a tree on the disk."""
+    size = 0
+    for folder, _folders, files in os.walk(path):
+        for name in files:
+            with suppress(OSError):
+                size += (Path(folder) / name).lstat().st_blocks * 512
+    return size
+
+
+def _remove(path: Path) -> None:
+    """Remove a tree, also where a build took our right to write from folders of it."""
+    if not path.exists():
+        return
+    for folder, _folders, _files in os.walk(path):
+        with suppress(OSError):
+            Path(folder).chmod(0o700)
+    shutil.rmtree(path, ignore_errors=True)

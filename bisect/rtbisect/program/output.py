@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a command and a build leave: their exit codes, and the end of what they print."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: git bisect run: this revision cannot be tested; and from here on: stop.
+SKIP = 125
+ABORT = 128
+
+#: A shell found no such program, or could not start it; git bisect run asks a good revision then.
+NOT_RUN = (126, 127)
+
+#: Figures stand in the last lines of stdout; this much of it is read. A JSON object may have as
+#: many lines as there are.
+TAIL_BYTES = 64 * 1024
+#: Of what a command printed this much is kept.
+KEPT_BYTES = 1024 * 1024
+
+#: Colours and the like, which many programs print to anybody.
+_ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+
+
+def tail(path: Path) -> list[str]:
+    """The last lines of a file that may be large or hold anything."""
+    lines = _ANSI.sub("", _end_of(path, TAIL_BYTES).decode("utf-8", "replace")).splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
+def keep_end(path: Path) -> None:
+    """Keep the end of a long output: hundreds of runs of a chatty command fill a disk."""
+    if path.stat().st_size > KEPT_BYTES:
+        path.write_bytes(_end_of(path, KEPT_BYTES))
+
+
+def _end_of(path: Path, most_bytes: int) -> bytes:
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - most_bytes))
+        return stream.read(most_bytes)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trees of built revisions: how many are kept, which one goes, and a disk that is full."""
+
+import shutil
+from types import SimpleNamespace
+
+import pytest
+
+from rtbisect.errors import InfrastructureError, MisaskedError
+from rtbisect.model.kinds.pipeline import Work
+from rtbisect.program import build_trees
+from rtbisect.program.build_trees import BuildSettings, BuildTrees
+
+GB = 1 << 30
+
+
+class FakeTree:
+    """A worktree that is a folder."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def checkout(self, sha):
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.path.mkdir(parents=True)
+        (self.path / "sha").write_text(sha)
+        return self.path
+
+    def settle(self):
+        """Nothing is to be remembered."""
+
+    def settled(self, sha):
+        return (self.path / "sha").read_text() == sha
+
+
+def trees_in(tmp_path, script="true", **changes):
+    told = []
+    settings = {
+        "argv": ("/bin/sh", "-c", f"echo $RTBISECT_REVISION >>{tmp_path}/built; {script}"),
+        "timeout_s": 20.0,
+        "keep": 2,
+        "work_dir": tmp_path / "work",
+        "campaign": "run-1",
+        "tree": lambda number: FakeTree(tmp_path / f"trees/t-b{number:02}"),
+        "tell": told.append,
+    }
+    return BuildTrees(BuildSettings(**settings | changes)), told
+
+
+def silent(_note):
+    """Nothing is to be resumed."""
+
+
+def with_disk(monkeypatch, *free):
+    """A disk that has so many bytes free, each time it is asked; the last one from then on."""
+    left = list(free)
+    usage = lambda _path: SimpleNamespace(free=left.pop(0) if len(left) > 1 else left[0])  # noqa: E731
+    monkeypatch.setattr(build_trees.shutil, "disk_usage", usage)
+
+
+def test_the_tree_that_was_used_longest_ago_goes_first(tmp_path):
+    trees, _ = trees_in(tmp_path)
+    for sha in ("a" * 40, "b" * 40):
+        assert trees.make(sha, silent).path is not None
+    assert trees.ready("a" * 40) is not None
+    trees.make("c" * 40, silent)
+    assert [trees.ready(letter * 40) is not None for letter in "abc"] == [True, False, True]
+    assert len(list((tmp_path / "trees").glob("t-b??"))) == 2
+
+
+def test_a_tree_is_known_after_a_restart_and_to_its_own_campaign_alone(tmp_path):
+    path = trees_in(tmp_path)[0].make("a" * 40, silent).path
+    assert trees_in(tmp_path)[0].ready("a" * 40) == path
+    other, _ = trees_in(tmp_path, campaign="run-2")
+    assert other.ready("a" * 40) is None
+    assert other.make("b" * 40, silent).path == path
+
+
+def test_a_disk_with_room_for_few_trees_keeps_few(tmp_path, monkeypatch):
+    with_disk(monkeypatch, 10 * GB)
+    trees, told = trees_in(tmp_path, keep=0)
+    trees.make("a" * 40, silent)
+    assert (told[0].kind, told[0].data["trees"]) == (Work.TREES_KEPT, build_trees.MOST_TREES)
+    with_disk(monkeypatch, GB // 2)
+    trees.make("b" * 40, silent)
+    assert [trees.ready(letter * 40) is not None for letter in "ab"] == [False, True]
+
+
+def test_a_full_disk_gives_up_other_trees_before_it_stops(tmp_path, monkeypatch):
+    trees, _ = trees_in(tmp_path, f"test ! -e {tmp_path}/full")
+    trees.make("a" * 40, silent)
+    (tmp_path / "full").touch()
+    with_disk(monkeypatch, 0)
+    monkeypatch.setattr(BuildTrees, "_has_room", lambda *_words: True)
+    with pytest.raises(InfrastructureError) as error:
+        trees.make("b" * 40, silent)
+    assert "resume" in error.value.hint
+    assert (tmp_path / "built").read_text().split() == ["a" * 40, *["b" * 40] * 2]
+    assert not list((tmp_path / "trees").glob("*"))
+
+
+def test_a_tree_that_prints_that_the_disk_is_full_is_a_failure_of_its_own(tmp_path):
+    trees, _ = trees_in(tmp_path, "echo x.c: No space left on device; exit 1")
+    made = trees.make("a" * 40, silent)
+    assert (made.path, "No space left" in made.error) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo a.c:3: error: no such member; echo make: Error 1; exit 2", "a.c:3: error: no such"),
+        ("echo something is wrong; exit 1", "something is wrong"),
+        ("exit 125", "125"),
+        ("printf 'er\\033[31mror: \\001x\\n'; exit 1", "error: ?x"),
+    ],
+)
+def test_why_a_build_failed_is_one_line(tmp_path, script, said):
+    made = trees_in(tmp_path, script)[0].make("a" * 40, silent)
+    assert made.path is None
+    assert said in made.error
+    assert made.error.isprintable()
+
+
+def test_a_missing_program_is_a_usage_error_only_at_the_first_build(tmp_path):
+    trees, _ = trees_in(tmp_path, "exit 127")
+    with pytest.raises(MisaskedError):
+        trees.make("a" * 40, silent)
+    assert trees.make("b" * 40, silent).path is None
+
+
+def test_a_build_may_leave_folders_that_nobody_may_write_to(tmp_path):
+    trees, _ = trees_in(tmp_path, "mkdir -p mod/x; touch mod/x/y; chmod -R a-w mod", keep=1)
+    assert trees.make("a" * 40, silent).path is not None
+    path = trees.make("b" * 40, silent).path
+    assert (path / "sha").read_text() == "b" * 40
+
+
+def test_a_tree_that_somebody_removed_is_built_again(tmp_path):
+    trees, _ = trees_in(tmp_path)
+    shutil.rmtree(trees.make("a" * 40, silent).path)
+    assert trees.ready("a" * 40) is None
+    assert trees.make("a" * 40, silent).path is not None
