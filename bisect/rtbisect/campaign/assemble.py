@@ -23,6 +23,7 @@ from rtbisect.model.setup import Setup
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
 from rtbisect.program.build_trees import BuildSettings, BuildTrees
+from rtbisect.program.wanted import Wanted
 from rtbisect.report.draft import DraftMailer, LogKeeper, ReportSettings
 from rtbisect.report.letter import Bot
 from rtbisect.store.artefacts import ArtefactStore, sweep
@@ -146,7 +147,14 @@ def _command_ports(
     )
     settings = worktree_run.CommandSettings(
         argv=command.argv,
-        metric=request.metric or "",
+        wanted=Wanted(
+            metric=request.metric or "",
+            tool=command.format,
+            extract=command.extract,
+            json_path=command.json_path,
+            unit=command.unit,
+        ),
+        tell=progress.tell,
         pass_fail=command.pass_fail,
         timeout_s=command.timeout_s,
         work_dir=state / "run" / journal.campaign,

@@ -28,6 +28,8 @@ from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, CampaignKind, CampaignRequest, Sought
 from rtbisect.model.command import SUITE, CommandRequest, Extra
+from rtbisect.program.tool_outputs import Format
+from rtbisect.program.wanted import Wanted
 
 #: A first look at both ends, a proof, and a few runs between them.
 FEWEST_RUNS = 36
@@ -106,6 +108,14 @@ def bisect(
 )
 @click.option("--metric", default="", help="Name of the figure that the command prints.")
 @click.option(
+    "--format",
+    "tool",
+    type=click.Choice([tool.value for tool in Format]),
+    help="The tool whose output it stands in; --metric names the benchmark.",
+)
+@click.option("--extract", default="", metavar="REGEX", help="What finds it, by its first group.")
+@click.option("--json-path", default="", metavar="PATH", help="Where it is: results[*].mean.")
+@click.option(
     "--better",
     type=click.Choice([b.value for b in Better]),
     default=Better.LOWER.value,
@@ -164,13 +174,17 @@ def run(
     command: tuple[str, ...],
     build_line: str,
     keep_builds: int | None,
+    tool: str | None,
     **measured_as: Any,
 ) -> int:
     """Find the commit between --good and --bad that changed what COMMAND measures.
 
     COMMAND runs at the top of a worktree of the revision, with RTBISECT_REVISION set and in the
     environment that you have, without GIT_* variables. What it leaves running is ended. Its last
-    lines hold a number, `name=value` lines or a JSON object. Exit code 125 skips the revision, 128
+    lines hold a number (12.5, 12.5us, 1234 ns/op), lines `name=value` or `name: value`, or a JSON
+    object; several of one name are repetitions, and their median counts. Of tools that are known
+    --format reads the output, as --format go --metric BenchmarkJoin; --extract 'took (.*)' finds
+    any other, --json-path one in a JSON document. Exit code 125 skips the revision, 128
     and more stops the search, any other one is a failed run: no evidence unless --pass-fail. Before
     each run tracked files get their contents back; what was built stays. Where the older end is no
     ancestor of the newer one their merge base takes its place, and that is said.
@@ -178,8 +192,9 @@ def run(
     --build CMD runs in the same way, once for each revision, in a worktree that is kept for it: as
     --build 'make -j2' -- ./bench. A revision that it fails on is skipped (docs/run.md).
 
-    Exit code 0: answered (see `outcome`); 4: inconclusive; 2: also where the first run shows that
-    the request is wrong: figures of other names, or with --pass-fail a program that is not there.
+    Exit code 0: answered (see `outcome`); 4: inconclusive; 2: also where the first runs show that
+    the request is wrong: figures of other names, a change the other way round, a program of --build
+    or with --pass-fail that is not there.
     """
     sought = Sought.REPAIR if find_fix else Sought.REGRESSION
     repository, older, newer, given = resolve.ends_of_repository(
@@ -188,7 +203,17 @@ def run(
     # The other options are named as the fields of the request.
     build = resolve.build_words(build_line, Path(repository))
     argv = resolve.command_words(command, Path(repository), built=bool(build))
-    measured = CommandRequest(argv=argv, build=build, keep_builds=keep_builds or 0, **measured_as)
+    names = ("metric", "extract", "json_path")
+    wanted = Wanted(tool=tool or "", **{name: measured_as[name] for name in names})
+    measured = CommandRequest(
+        argv=argv,
+        build=build,
+        keep_builds=keep_builds or 0,
+        format=wanted.tool,
+        unit=wanted.checked().unit,
+        first_look=True,
+        **measured_as,
+    )
     _check_options(measured)
     request = CampaignRequest(
         kind=CampaignKind.RUN,
@@ -223,9 +248,14 @@ def _check_options(request: CommandRequest) -> None:
     if request.keep_builds and not request.build:
         raise ConfigError("--keep-builds needs --build", "give both, or neither")
     of_a_figure = (
-        request.metric or request.ratio is not None or request.better != Better.LOWER.value
+        request.metric
+        or request.format
+        or request.extract
+        or request.json_path
+        or request.ratio is not None
+        or request.better != Better.LOWER.value
     )
     if request.pass_fail and of_a_figure:
         raise ConfigError(
-            "--pass-fail has no figure", "leave out --metric, --ratio and --better, or --pass-fail"
+            "--pass-fail has no figure", "leave out what names or judges one, or --pass-fail"
         )

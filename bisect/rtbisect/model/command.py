@@ -103,6 +103,14 @@ class CommandRequest:
     argv: tuple[str, ...]
     #: The name of the figure; "" for a bare number.
     metric: str = ""
+    #: Where else than in the last lines it stands: the name of a tool, an expression, a JSON path.
+    format: str = ""
+    extract: str = ""
+    json_path: str = ""
+    #: "" where only the output says it.
+    unit: str = ""
+    #: The first runs of both ends may end it (pipeline/first_look.py): not in older campaigns.
+    first_look: bool = False
     #: "lower" or "higher".
     better: str = Better.LOWER.value
     #: The exit code is the figure.
@@ -136,7 +144,13 @@ class CommandRequest:
 
     def words(self, sought: Sought) -> list[str]:
         """The options and the command, as they stand on a command line that asks for a change."""
-        words = ["--metric", self.metric] if self.metric else []
+        named = (
+            ("--metric", self.metric),
+            ("--format", self.format),
+            ("--extract", self.extract),
+            ("--json-path", self.json_path),
+        )
+        words = [word for pair in named if pair[1] for word in pair]
         if self.pass_fail:
             words.append("--pass-fail")
         words += sought.options
@@ -162,7 +176,7 @@ class CommandRequest:
         by_ratio = self.ratio is not None and not self.pass_fail
         return Threshold(
             key=MetricKey(SUITE, self.metric or VALUE, WINDOW),
-            unit="",
+            unit=self.unit,
             better=Better(self.better),
             scale=Scale.LOG if by_ratio else Scale.LINEAR,
             statistic=Statistic.FRACTION if self.pass_fail else Statistic.MEDIAN,

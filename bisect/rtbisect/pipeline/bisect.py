@@ -20,7 +20,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import HostPart, Report, ReportInput
-from rtbisect.pipeline import known, merge_base, multiple_culprits
+from rtbisect.pipeline import first_look, known, merge_base, multiple_culprits
 from rtbisect.pipeline.check import answer_of_ends, chosen_threshold
 from rtbisect.pipeline.compare import Comparison, compare, worst
 from rtbisect.pipeline.search_and_proof import search_and_prove
@@ -56,7 +56,8 @@ def bisect(setup: Setup, ports: Ports) -> tuple[Result, Report | None]:
         threshold = next(t for t in setup.judged if t.key == worst_judgement.key)
         steps.tell(Ends.SEARCHED_ON, metric=str(worst_judgement.key), why=worst_judgement.reason)
     else:
-        threshold = chosen_threshold(setup)
+        first_look.learn_unit(steps, request.older)
+        threshold = chosen_threshold(steps.setup)
     result = _search_and_prove(steps, graph, threshold, judgements).result()
     steps.tell(
         Searches.OUTCOME,

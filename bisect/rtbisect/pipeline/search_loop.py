@@ -10,6 +10,7 @@ from rtbisect.judge.boots import Boots
 from rtbisect.model.code import CommitGraph, layout_variant
 from rtbisect.model.kinds.pipeline import Searches, Work
 from rtbisect.model.result import CheckName, CheckStatus, Verification
+from rtbisect.pipeline import first_look
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.expectation import Expectation
 from rtbisect.search import engine, verification
@@ -81,8 +82,11 @@ def search_on(steps: Steps, before: SearchEnd, events: Iterable[Event]) -> Searc
 def _searched(
     steps: Steps, state: SearchState, spare: dict[str, list[Run]], expectation: Expectation
 ) -> SearchEnd:
-    reproduced = bool(state.ends.reproduced)
+    threshold, graph = state.spec.threshold, state.spec.graph
+    # A search that goes on has looked.
+    reproduced = looked = bool(state.ends.reproduced)
     while True:
+        looked = looked or first_look.heed(steps, threshold, graph.older, graph.newer)
         state = _within_budget(steps, state, spare)
         if state.ends.reproduced and not reproduced:
             reproduced = True

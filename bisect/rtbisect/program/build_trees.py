@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -100,8 +100,10 @@ class _Kept:
 
     campaign: str
     revision: str
-    #: On the disk.
+    #: Bytes on the disk.
     size: int
+    #: The larger, the later; no clock is asked, which may jump.
+    used: int = 0
 
 
 class BuildTrees:
@@ -119,7 +121,7 @@ class BuildTrees:
             if (kept.campaign, kept.revision) == (self._settings.campaign, sha):
                 tree = self._tree(number)
                 if tree.path.is_dir() and tree.settled(sha):
-                    self._record(number).touch()
+                    self._write(number, kept)
                     return tree.path
         return None
 
@@ -217,7 +219,7 @@ class BuildTrees:
         most = self._settings.keep or MOST_TREES
         free = next(n for n in range(1, HIGHEST_NUMBER + 1) if not self._record(n).is_file())
         if kept_here and (len(kept_here) >= most or not self._has_room(kept_here)):
-            free = min(kept_here, key=lambda each: self._record(each[0]).stat().st_mtime_ns)[0]
+            free = min(kept_here, key=lambda each: each[1].used)[0]
         return free
 
     def _has_room(self, kept: list[tuple[int, _Kept]]) -> bool:
@@ -227,16 +229,20 @@ class BuildTrees:
 
     def _keep(self, number: int, sha: str, path: Path) -> None:
         size = _size(path)
-        kept = {"campaign": self._settings.campaign, "revision": sha, "size": size}
-        record = self._record(number)
-        record.with_suffix(".new").write_text(json.dumps(kept), "utf-8")
-        record.with_suffix(".new").replace(record)
+        self._write(number, _Kept(campaign=self._settings.campaign, revision=sha, size=size))
         if len(list(self._kept())) == 1:
             free = shutil.disk_usage(path).free
             fit = 1 + max(0, free - RESERVE_BYTES) // max(1, size)
             most = self._settings.keep or MOST_TREES
             told = Finding.of(Work.TREES_KEPT, size=size, free=free, trees=min(most, int(fit)))
             self._settings.tell(told)
+
+    def _write(self, number: int, kept: _Kept) -> None:
+        """Keep the record of a tree that is used now."""
+        used = 1 + max((other.used for _, other in self._kept()), default=0)
+        record = self._record(number)
+        record.with_suffix(".new").write_text(json.dumps(asdict(kept) | {"used": used}), "utf-8")
+        record.with_suffix(".new").replace(record)
 
     def _kept(self) -> Iterator[tuple[int, _Kept]]:
         """The trees that hold a built revision, of any campaign, by their numbers."""

@@ -18,7 +18,9 @@ NOT_RUN = (126, 127)
 
 #: Figures stand in the last lines of stdout; this much of it is read. A JSON object may have as
 #: many lines as there are.
-TAIL_BYTES = 64 * 1024
+TAIL_BYTES = 1024 * 1024
+#: Longer outputs of tools are not read.
+MOST_BYTES = 16 * 1024 * 1024
 #: Of what a command printed this much is kept.
 KEPT_BYTES = 1024 * 1024
 
@@ -28,8 +30,17 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 def tail(path: Path) -> list[str]:
     """The last lines of a file that may be large or hold anything."""
-    lines = _ANSI.sub("", _end_of(path, TAIL_BYTES).decode("utf-8", "replace")).splitlines()
+    lines = _text(_end_of(path, TAIL_BYTES)).splitlines()
     return [line.strip() for line in lines if line.strip()]
+
+
+def whole(path: Path) -> str:
+    """A file of MOST_BYTES at most, which may hold anything."""
+    return _text(path.read_bytes())
+
+
+def _text(data: bytes) -> str:
+    return _ANSI.sub("", data.decode("utf-8", "replace"))
 
 
 def keep_end(path: Path) -> None:

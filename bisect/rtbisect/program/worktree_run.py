@@ -8,41 +8,29 @@ needs by itself, so that a build is only the promise that a revision can be trie
 
 from __future__ import annotations
 
-import json
-import math
-import re
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import InfrastructureError, MisaskedError
 from rtbisect.model.code import AS_COMMITTED, BY_COMMAND, Build, BuildStatus, Function
 from rtbisect.model.command import SUITE, VALUE, WINDOW
-from rtbisect.model.finding import Finding, Value
+from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.lab import REBUILT_S, Measurement, Run, RunStatus
 from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.process.command import cut, failure, printable, run
+from rtbisect.program.figures import NoFigureError, Reading, WrongNameError
 from rtbisect.program.output import ABORT, NOT_RUN, SKIP, keep_end, tail
+from rtbisect.program.wanted import Wanted, read
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from rtbisect.model.ports import Note
     from rtbisect.program.build_trees import BuildTrees, Made
-
-#: Figures stand in so many last lines.
-TAIL_LINES = 50
-#: No measurement is larger than this; squares of such figures would not be numbers any more.
-LARGEST = 1e100
-
-#: Of the figures that a command prints so many are named in a message.
-MOST_NAMES = 12
-
-_PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_.:/%-]{0,63})\s*=\s*(\S{1,40})")
 
 
 def traits_of(*, built: bool) -> Traits:
@@ -52,26 +40,14 @@ def traits_of(*, built: bool) -> Traits:
     return Traits(measured=Measured.COMMAND, built_apart=built)
 
 
-class NoFigureError(Exception):
-    """The output has no figure; `found` says what is missing."""
-
-    def __init__(self, kind: Commands, **data: Value) -> None:
-        self.found = Finding.of(kind, **data)
-        super().__init__(self.found)
-
-
-class WrongNameError(NoFigureError):
-    """The output has figures, and which one is meant cannot be told: said on the command line."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSettings:
     """What `rtbisect run` measures, and how."""
 
     #: Started in what `checkout` gives.
     argv: tuple[str, ...]
-    #: The name of the figure in the output; "" for a bare number.
-    metric: str
+    #: Where the figure stands in the output.
+    wanted: Wanted
     #: The exit code is the figure: 0 is good, 1 to 127 bad.
     pass_fail: bool
     #: Of one run.
@@ -88,6 +64,8 @@ class CommandSettings:
     positive: bool = False
     #: The first run of all is of a revision that is said to be good.
     good_first: bool = False
+    #: Shows a line to who waits.
+    tell: Callable[[Finding], None] = lambda _finding: None
     #: Builds revisions and keeps their trees; None where nothing is built, and all revisions run in
     #: one worktree.
     builds: BuildTrees | None = None
@@ -166,11 +144,11 @@ class CommandInWorktree:
             # What goes on in the background would load all later runs.
             clear=True,
         )
-        for path in (out, err):
-            keep_end(path)
-        status, reason, value = self._outcome(done.returncode, out, late=done.timed_out)
+        status, reason, reading = self._outcome(done.returncode, out, late=done.timed_out)
         if status is RunStatus.INVALID and (errors := tail(err)):
             reason = Finding.of(Commands.LAST_ERROR, why=reason, line=cut(errors[-1], 160))
+        for path in (out, err):
+            keep_end(path)
         if not done.timed_out and not 0 <= done.returncode < ABORT:
             raise InfrastructureError(
                 f"{failure(done)} on {build.revision[:12]}",
@@ -180,10 +158,12 @@ class CommandInWorktree:
         measured = ended(
             status=status, reason=reason, window_order=(WINDOW,), log=out.name, seconds=done.seconds
         )
-        if value is None:
+        if reading is None:
             return measured
-        name = settings.metric or VALUE
-        figure = Measurement(suite=SUITE, name=name, window=WINDOW, value=value, unit="")
+        figure = Measurement(
+            suite=SUITE, name=settings.wanted.metric or VALUE, window=WINDOW,
+            value=reading.value, unit=reading.unit,
+        )  # fmt: skip
         return replace(measured, measurements=(figure,))
 
     def _prepare(self, revision: str, note: Note) -> Made | None:
@@ -206,7 +186,7 @@ class CommandInWorktree:
 
     def _outcome(
         self, code: int, out: Path, *, late: bool
-    ) -> tuple[RunStatus, Finding | None, float | None]:
+    ) -> tuple[RunStatus, Finding | None, Reading | None]:
         if late:
             limit_s = self._settings.timeout_s
             return RunStatus.HUNG, Finding.of(Commands.LATE, limit_s=limit_s), None
@@ -214,7 +194,7 @@ class CommandInWorktree:
             return RunStatus.SKIPPED, Finding.of(Commands.ENDED, code=code), None
         if self._settings.pass_fail:
             self._check_started(code, out)
-            return RunStatus.COMPLETE, None, float(code != 0)
+            return RunStatus.COMPLETE, None, Reading((float(code != 0),))
         if code:
             return RunStatus.INVALID, Finding.of(Commands.ENDED, code=code), None
         try:
@@ -235,127 +215,30 @@ class CommandInWorktree:
             "that says that there is no such program: look at the command, then start again",
         )
 
-    def _figure(self, out: Path) -> float:
+    def _figure(self, out: Path) -> Reading:
+        settings = self._settings
         try:
-            figure = figure_of(tail(out), self._settings.metric)
+            reading = read(out, settings.wanted)
         except WrongNameError as error:
             # A revision may print other figures than its neighbours; the first end may not.
             if not _is_first(out):
                 raise
-            hint = "look at --metric, then start again"
+            hint = "look at the options that name the figure, then start again"
             raise MisaskedError(f"the first run: {speak(error.found)}", hint) from error
-        if self._settings.positive and figure <= 0:
-            raise NoFigureError(Commands.NO_RATIO, value=figure)
-        return figure
+        if settings.positive and min(reading.values) <= 0:
+            raise NoFigureError(Commands.NO_RATIO, value=min(reading.values))
+        if len(reading.values) > 1 and _is_first(out):
+            repeated = Finding.of(
+                Commands.REPEATED,
+                metric=settings.wanted.metric or VALUE,
+                times=len(reading.values),
+                value=reading.value,
+                unit=reading.unit,
+            )
+            settings.tell(repeated)
+        return reading
 
 
 def _is_first(out: Path) -> bool:
     """Whether an output is that of the first run of its campaign."""
     return all(path == out for path in out.parent.glob("*.out"))
-
-
-def figure_of(lines: Sequence[str], metric: str) -> float:
-    """The figure in the last lines of a command; NoFigureError says what is missing.
-
-    A JSON object at the end, `name=value` lines, or a number alone in the last line. A name that
-    stands twice has its last value.
-    """
-    if not lines:
-        raise NoFigureError(Commands.NOTHING)
-    last = lines[-1]
-    if last.startswith("{") or last.endswith("}"):
-        return _figure_in(_last_object(lines), metric, last)
-    lines = lines[-TAIL_LINES:]
-    if not metric:
-        return _single_figure(lines)
-    for line in reversed(lines):
-        name, equals, value = line.partition("=")
-        if equals and name.strip() == metric:
-            return _number(value.strip(), line)
-    wanted = cut(metric, 80)
-    if named := _names(lines):
-        raise WrongNameError(Commands.OTHER_LINES, metric=wanted, **_listed(named))
-    if _is_number(last):
-        raise WrongNameError(Commands.UNNAMED, metric=wanted, line=cut(last, 80))
-    raise NoFigureError(Commands.NO_LINE, metric=wanted, line=cut(last, 80))
-
-
-def _names(lines: Sequence[str]) -> list[str]:
-    """Names of all figures in lines `name=value`, in their order."""
-    pairs = (line.partition("=") for line in lines)
-    names = (name.strip() for name, _, value in pairs if _is_number(value))
-    return list(dict.fromkeys(name for name in names if name))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        _number(text, text)
-    except NoFigureError:
-        return False
-    return True
-
-
-def _listed(names: Sequence[str]) -> dict[str, Value]:
-    """Names for a finding; of many the first ones, and how many more there are."""
-    first = tuple(cut(name, 64) for name in names[:MOST_NAMES])
-    return {"names": first, "more": len(names) - len(first)}
-
-
-def _single_figure(lines: Sequence[str]) -> float:
-    """The number in the last line; NoFigureError when several names stand there."""
-    pairs = [_PAIR.fullmatch(line) for line in lines]
-    if pairs[-1] is None:
-        return _number(lines[-1], lines[-1])
-    last = takewhile(lambda pair: pair is not None, reversed(pairs))
-    names = dict.fromkeys(pair[1] for pair in last if pair)
-    if len(names) > 1:
-        raise WrongNameError(Commands.SEVERAL, figures=len(names), **_listed([*names]))
-    return _number(pairs[-1][2], lines[-1])
-
-
-def _last_object(lines: Sequence[str]) -> dict[str, object]:
-    """The JSON object that ends with the last line: in this line, or in the fewest that are one."""
-    for start in range(len(lines) - 1, -1, -1):
-        if not lines[start].startswith("{"):
-            continue
-        try:
-            document = json.loads("\n".join(lines[start:]))
-        except RecursionError:
-            break
-        except ValueError:
-            continue
-        if isinstance(document, dict):
-            return document
-    raise NoFigureError(Commands.NO_OBJECT, line=cut(lines[-1], 80))
-
-
-def _figure_in(document: dict[str, object], metric: str, text: str) -> float:
-    numbers = {
-        key: value
-        for key, value in document.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    }
-    if metric:
-        if metric not in numbers:
-            wanted = cut(metric, 80)
-            if numbers:
-                raise WrongNameError(Commands.OTHER_KEYS, metric=wanted, **_listed([*numbers]))
-            raise NoFigureError(Commands.NO_KEY, metric=wanted)
-        return _number(str(numbers[metric]), text)
-    if not numbers:
-        raise NoFigureError(Commands.NO_NUMBERS)
-    if len(numbers) > 1:
-        raise WrongNameError(Commands.SEVERAL_KEYS, figures=len(numbers), **_listed([*numbers]))
-    return _number(str(next(iter(numbers.values()))), text)
-
-
-def _number(text: str, line: str) -> float:
-    try:
-        value = float(text)
-    except (ValueError, OverflowError):
-        raise NoFigureError(Commands.NO_NUMBER, line=cut(line, 80)) from None
-    if not math.isfinite(value):
-        raise NoFigureError(Commands.NOT_FINITE, line=cut(line, 80))
-    if abs(value) > LARGEST:
-        raise NoFigureError(Commands.TOO_LARGE, line=cut(line, 80))
-    return value

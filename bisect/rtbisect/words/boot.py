@@ -233,6 +233,20 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.SEVERAL_KEYS: _listed(
         "{figures} numbers in the JSON object (", "); name one with --metric"
     ),
+    Commands.NO_OUTPUT_OF: "no result of {tool} in the output",
+    Commands.OTHER_OF: _listed("{tool} has no result {metric:quoted}, it has "),
+    Commands.NO_MATCH: "nothing in the output matches {pattern:quoted}",
+    Commands.NO_PATH: _if(
+        "names",
+        "the path finds no {step:quoted} in the JSON, there is {names}",
+        "the path finds no {step:quoted} in the JSON",
+    ),
+    Commands.TOO_LONG: "the output has {size:size}, and at most {most:size} are read",
+    Commands.UNITS_DIFFER: "the units of the figure do not fit each other: {units}",
+    Commands.REPEATED: (
+        "the first run has {metric} {times} times: these are repetitions in one run, which counts"
+        " as one, by their median {value:in {unit}}"
+    ),
 }
 
 _LABS: Mapping[str, Words] = {

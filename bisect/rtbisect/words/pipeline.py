@@ -242,6 +242,10 @@ SENTENCES: Mapping[str, Words] = {
     Ends.NOT_BUILT: "{revision:.12} does not build: {error}",
     Ends.NO_EVIDENCE: "{boots} boots of {revision:kernel} in a row are no evidence: {why}",
     Ends.LOOK: _look,
+    Ends.CONSTANT: (
+        "all {boots} + {boots} {voice.run}s of the ends have the same figure,"
+        " {value:in {unit}}: does it measure what changed?"
+    ),
     Ends.COMPARED: "{boots} + {boots} boots compared",
     Ends.NOT_SEARCHED: "the range was not searched: `rtbisect bisect` finds the commit",
     Ends.NO_BOOTS_LEFT: (

@@ -12,13 +12,14 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.subject import RunOrder
+from rtbisect.program.figures import NoFigureError, in_lines, reading_of
 from rtbisect.program.output import KEPT_BYTES, tail
-from rtbisect.program.worktree_run import (
-    CommandInWorktree,
-    CommandSettings,
-    NoFigureError,
-    figure_of,
-)
+from rtbisect.program.wanted import Wanted
+from rtbisect.program.worktree_run import CommandInWorktree, CommandSettings
+
+
+def figure_of(lines, metric):
+    return reading_of(in_lines(lines, metric), "").value
 
 
 @pytest.mark.parametrize(
@@ -26,13 +27,13 @@ from rtbisect.program.worktree_run import (
     [
         (["noise", "3.5"], "", 3.5),
         (["p99_us=12", "p50_us = 4e2"], "p50_us", 400.0),
-        (["p99_us=12", "p99_us=13", "done"], "p99_us", 13.0),
+        (["p99_us=12", "p99_us=13", "done"], "p99_us", 12.5),
         (["latency=7"], "", 7.0),
         (['{"a": 1, "b": 2.5}'], "b", 2.5),
         (['{"a": 1, "name": "x", "ok": true}'], "", 1.0),
         (["run 1", "{", '"p99": 7.5,', '"of": [', "{", '"a": 1', "}", "]", "}"], "p99", 7.5),
         (["p99 (us)=12", "p99 = 1"], "p99 (us)", 12.0),
-        (["warm=1", "and now", "p99=3", "p99=4"], "", 4.0),
+        (["warm=1", "and now", "p99=3", "p99=4"], "", 3.5),
     ],
 )
 def test_a_figure_is_read_from_the_last_lines(lines, metric, value):
@@ -75,7 +76,7 @@ def lab(tmp_path, script, **changes):
     (tmp_path / "tree").mkdir(exist_ok=True)
     settings = CommandSettings(
         argv=("/bin/sh", "-c", script),
-        metric=changes.pop("metric", ""),
+        wanted=Wanted(metric=changes.pop("metric", "")),
         pass_fail=changes.pop("pass_fail", False),
         timeout_s=changes.pop("timeout_s", 20.0),
         work_dir=tmp_path / "work",
@@ -183,6 +184,16 @@ def test_a_ratio_needs_figures_above_zero(tmp_path):
     run = lab(tmp_path, "echo 0", positive=True).run(*one_run(), lambda _n: None)
     assert run.status is RunStatus.INVALID
     assert run.reason.kind == Commands.NO_RATIO
+
+
+def test_repetitions_of_the_first_run_are_told_once(tmp_path):
+    told = []
+    here = lab(tmp_path, "printf '1us\\n2us\\n6us\\n'", tell=told.append)
+    runs = [
+        here.run(one_run()[0], RunOrder(f"r{number}", number), lambda _n: None) for number in (1, 2)
+    ]
+    assert [(m.value, m.unit) for run in runs for m in run.measurements] == [(2000.0, "ns")] * 2
+    assert told == [Finding.of(Commands.REPEATED, metric="value", times=3, value=2000.0, unit="ns")]
 
 
 def test_a_long_output_is_not_kept_whole(tmp_path):

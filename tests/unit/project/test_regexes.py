@@ -35,6 +35,8 @@ BOUNDED = {
     "bisect/rtbisect/lab/classify.py": (4, "_LONGEST_LINE; 120 characters of a signature"),
     "bisect/rtbisect/lab/lava/http_server.py": (2, "_HEAD_BYTES of a request"),
     "bisect/rtbisect/lab/profile.py": (1, "the name of a profile in the operator's site file"),
+    "bisect/rtbisect/program/tool_outputs.py": (3, "_LONGEST_LINE"),
+    "bisect/rtbisect/program/wanted.py": (2, "an expression of who runs the program"),
     "bisect/rtbisect/report/lint/content.py": (4, "_MOST_TEXT of a mail"),
     "bisect/rtbisect/report/lint/tags.py": (4, "_MOST_TEXT of a mail"),
     "bisect/rtbisect/report/policy.py": (1, "_LONGEST_PERSON"),

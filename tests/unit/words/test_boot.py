@@ -124,6 +124,30 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
             {"figures": 5, **MANY},
             "5 figures (a, b and 3 more); name one with --metric",
         ),
+        (
+            Commands.OTHER_OF,
+            {"tool": "go", "metric": "m", **FEW},
+            "go has no result 'm', it has a, b",
+        ),
+        (Commands.NO_PATH, {"step": "a", "names": ()}, "the path finds no 'a' in the JSON"),
+        (
+            Commands.NO_PATH,
+            {"step": "a", "names": ("a", "b")},
+            "the path finds no 'a' in the JSON, there is a, b",
+        ),
+        (
+            Commands.TOO_LONG,
+            {"size": 10**8, "most": 16_000_000},
+            "the output has 100.0 MB, and at most 16.0 MB are read",
+        ),
+        (
+            Commands.REPEATED,
+            {"metric": "p99", "times": 3, "value": 12250.0, "unit": "ns"},
+            (
+                "the first run has p99 3 times: these are repetitions in one run, which counts as"
+                " one, by their median 12.2 us"
+            ),
+        ),
     ],
 )
 def test_a_sentence(kind, data, sentence):

@@ -65,6 +65,21 @@ def test_a_boot_begins(purpose, said):
     assert told(SEARCHING, Work.BOOTING, number=29, revision=NEWER, purpose=purpose) == said
 
 
+def test_a_build_of_a_command_has_no_signature():
+    data = {"revision": NEWER, "variant": "", "wall_s": 90.0}
+    kernel = told(SEARCHING, Work.BUILT, signature="e" * 64, **data)
+    assert kernel.startswith(told(SEARCHING, Work.BUILT, signature="", **data))
+    assert kernel.endswith(", kernel signature eeeeeeeeeeee")
+
+
+def test_trees_that_are_kept_are_told_with_their_size():
+    data = {"size": 12_300_000, "free": 5e9, "trees": 12}
+    assert told(SEARCHING, Work.TREES_KEPT, **data) == (
+        "a built tree takes 12.3 MB, and 5.0 GB are free:"
+        " up to 12 trees will be kept (--keep-builds)"
+    )
+
+
 def test_what_is_not_proved_yet_has_no_role():
     assert figure(SEARCHING, BootPurpose.VERIFY, CULPRIT).startswith("proof, dddddddddddd: ")
 

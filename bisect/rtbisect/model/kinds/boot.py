@@ -279,3 +279,15 @@ class Commands(Kind):
     NO_KEY = "command.no-key", "metric"
     NO_NUMBERS = "command.no-numbers"
     SEVERAL_KEYS = "command.several-keys", "figures names more"
+
+    #: The same of a tool whose output is known, of an expression, and of a path into JSON.
+    NO_OUTPUT_OF = "command.no-output-of", "tool"
+    OTHER_OF = "command.other-of", "tool metric names more"
+    NO_MATCH = "command.no-match", "pattern"
+    NO_PATH = "command.no-path", "step names"
+
+    TOO_LONG = "command.too-long", "size most"
+    #: Of one name in one run.
+    UNITS_DIFFER = "command.units-differ", "units"
+    #: The first run has a figure so many `times`; `value` is their median.
+    REPEATED = "command.repeated", "metric times value unit"

@@ -59,6 +59,8 @@ class Ends(Kind):
     #: So many boots in a row.
     NO_EVIDENCE = "ends.no-evidence", "revision boots why"
     LOOK = "ends.look", "boots level"
+    #: All boots of both have this one figure.
+    CONSTANT = "ends.constant", "boots value unit"
     COMPARED = "ends.compared", "boots"
     NOT_SEARCHED = "ends.not-searched"
     #: Of the end that a merge base stands for.

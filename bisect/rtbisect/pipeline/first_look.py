@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the first runs of both ends say of the request: the unit, a figure that never changes, or a
+change the other way round. Of a command only; who asks for a kernel's figure takes it from a list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import MisaskedError
+from rtbisect.model.campaign import Better, Statistic
+from rtbisect.model.command import CommandRequest, Extra
+from rtbisect.model.kinds.pipeline import Ends, Work
+from rtbisect.model.subject import Measured
+from rtbisect.pipeline.boot_queue import BootRequest
+from rtbisect.search.spec import BootPurpose
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtbisect.model.campaign import Threshold
+    from rtbisect.pipeline.steps import Steps
+
+
+def learn_unit(steps: Steps, older: str) -> None:
+    """Make the first run where only the output of a command says the unit of its figure, so that
+    all that is told has it; the search has this run, too.
+    """
+    (*_, threshold) = steps.setup.thresholds
+    if threshold.unit or threshold.statistic is Statistic.FRACTION or not _looks(steps):
+        return
+    if not steps.build(older).ok:
+        return
+    left = 2 * steps.setup.limits.calibrate_min - 1
+    run = steps.boot(BootRequest(sha=older, purpose=BootPurpose.CALIBRATE, left=left))
+    for seen in run.measurements:
+        threshold = replace(threshold, unit=seen.unit)
+        steps.setup = replace(steps.setup, thresholds=(threshold,))
+        steps.tell(
+            Work.FIGURE, purpose=BootPurpose.CALIBRATE, revision=older, variant="",
+            metric=str(threshold.key), value=seen.value, unit=seen.unit,
+        )  # fmt: skip
+
+
+def _looks(steps: Steps) -> bool:
+    """Not of a kernel, nor of a campaign that began before there was a first look."""
+    measured = steps.traits.measured
+    return measured is Measured.COMMAND and CommandRequest.of(steps.setup.request).first_look
+
+
+def heed(steps: Steps, threshold: Threshold, older: str, newer: str) -> bool:
+    """Look once both ends have the runs of the first look; whether it was looked, or there is
+    nothing to look for. MisaskedError where all runs of the ends differ the other way round.
+    """
+    request, limits = steps.setup.request, steps.setup.limits
+    # A merge base may be like the newer end: then the end that it stands for is looked at.
+    if not _looks(steps) or Extra.of(request).given:
+        return True
+    evidence = steps.evidence()
+    if older not in evidence or newer not in evidence:
+        return False
+    before, after = (
+        [seen.value for seen in evidence[end].figure(threshold.key)] for end in (older, newer)
+    )
+    if min(len(before), len(after)) < limits.calibrate_min:
+        return False
+    if len({*before, *after}) == 1 and threshold.statistic is not Statistic.FRACTION:
+        steps.tell(Ends.CONSTANT, boots=len(before), value=before[0], unit=threshold.unit)
+    # As judged, where the change that is sought makes it worse.
+    lower, higher = (after, before) if threshold.better is Better.LOWER else (before, after)
+    if max(lower) < min(higher):
+        good, bad = map(_range, request.sought.ends(before, after))
+        raise MisaskedError(
+            f"the change is the other way round: the good end has {good}, the bad end {bad}",
+            "exchange --good and --bad, or look at --better",
+        )
+    return True
+
+
+def _range(values: Sequence[float]) -> str:
+    return f"{min(values):.4g} to {max(values):.4g} in {len(values)} runs"

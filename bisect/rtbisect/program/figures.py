@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The figure in what a command prints. Pure: text in, a reading or a finding out.
+
+Without an option the last lines are read: a number alone (`12.5`, `12.5us`, `1234 ns/op`), lines
+`name=value` or `name: value`, or a JSON object. Several values of one name are repetitions in one
+run, which counts as one observation: their median.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import statistics
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.model.finding import Finding, Value
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.process.command import cut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+#: No measurement is larger than this; squares of such figures would not be numbers any more.
+LARGEST = 1e100
+#: Of the figures that a command prints so many are named in a message.
+MOST_NAMES = 12
+#: Repetitions of one run that count; of more the last ones do.
+MOST_VALUES = 100_000
+
+_NUMBER = r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,9})?"
+_NO_NUMBER = r"[+-]?(?:nan|inf(?:inity)?)"
+#: A number, and what stands behind it.
+_VALUE = re.compile(rf"({_NUMBER}|{_NO_NUMBER})\s{{0,4}}([^\s\d][^\s]{{0,15}})?", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/%-]{0,63}")
+
+#: By how much a unit is to be multiplied for the first one of its kind.
+TIMES = {
+    "ns": 1.0, "us": 1e3, "µs": 1e3, "μs": 1e3, "usec": 1e3, "ms": 1e6, "msec": 1e6, "s": 1e9,
+    "sec": 1e9, "secs": 1e9, "second": 1e9, "seconds": 1e9, "min": 60e9, "h": 3600e9,
+}  # fmt: skip
+SIZES = {
+    "B": 1.0, "byte": 1.0, "bytes": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+    "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40,
+}  # fmt: skip
+_KINDS = (TIMES, SIZES)
+_OTHERS = frozenset({"%", "Hz", "kHz", "MHz", "GHz", "ops", "op", "iops", "IOPS", "W", "J", "rpm"})
+#: Ends of names that say the unit.
+_SUFFIXES = {
+    "ns": "ns", "us": "us", "ms": "ms", "s": "s", "sec": "s", "seconds": "s", "bytes": "B",
+    "percent": "%", "pct": "%",
+}  # fmt: skip
+
+
+class NoFigureError(Exception):
+    """The output has no figure; `found` says what is missing."""
+
+    def __init__(self, kind: Commands, **data: Value) -> None:
+        self.found = Finding.of(kind, **data)
+        super().__init__(self.found)
+
+
+class WrongNameError(NoFigureError):
+    """The output has figures, and which one is meant cannot be told: said on the command line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number as it was printed."""
+
+    #: "" for a number alone.
+    name: str
+    value: float
+    #: As printed; "" where none was.
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one run says: its repetitions."""
+
+    #: In `unit`; one at least.
+    values: tuple[float, ...]
+    #: "" where nobody knows.
+    unit: str = ""
+
+    @property
+    def value(self) -> float:
+        """The one observation that they are."""
+        return statistics.median(self.values)
+
+
+def unit_of(metric: str) -> str:
+    """The unit that the name of a figure ends with, as `p99_us`; "" for none."""
+    _, underscore, end = metric.rpartition("_")
+    return _SUFFIXES.get(end, "") if underscore else ""
+
+
+def reading_of(figures: Sequence[Figure], unit: str) -> Reading:
+    """Figures of one name as repetitions, in `unit`; where that is "", times in ns and sizes in B,
+    else as they are. NoFigureError where their units do not fit each other, or this one.
+    """
+    figures = figures[-MOST_VALUES:]
+    converted = [_in_unit(each, unit) for each in figures]
+    units = list(dict.fromkeys(each.unit for each in converted))
+    if len(units) > 1:
+        raise NoFigureError(Commands.UNITS_DIFFER, units=tuple(each or "none" for each in units))
+    return Reading(tuple(each.value for each in converted), units[0])
+
+
+def _in_unit(figure: Figure, unit: str) -> Figure:
+    for kind in _KINDS:
+        wanted = unit or next(iter(kind))
+        if figure.unit in kind and wanted in kind:
+            factor = kind[figure.unit] / kind[wanted]
+            return Figure(figure.name, figure.value * factor, wanted)
+    if unit and figure.unit and figure.unit != unit:
+        raise NoFigureError(Commands.UNITS_DIFFER, units=(unit, figure.unit))
+    return Figure(figure.name, figure.value, unit or figure.unit)
+
+
+def in_lines(lines: Sequence[str], metric: str) -> list[Figure]:
+    """The figures of one name in the last lines; NoFigureError says what is missing."""
+    if not lines:
+        raise NoFigureError(Commands.NOTHING)
+    last = lines[-1]
+    if last.startswith("{") or last.endswith("}"):
+        return [each for document in _last_objects(lines) for each in _in_object(document, metric)]
+    if not metric:
+        return _last_figures(lines)
+    pairs = [(name, value, line) for line in lines for name, value in (_pair(line),) if name]
+    if found := [_figure(metric, value, line) for name, value, line in pairs if name == metric]:
+        return found
+    wanted = cut(metric, 80)
+    if named := list(dict.fromkeys(name for name, value, _ in pairs if _is_number(value))):
+        raise WrongNameError(Commands.OTHER_LINES, metric=wanted, **listed(named))
+    if _is_number(last):
+        raise WrongNameError(Commands.UNNAMED, metric=wanted, line=cut(last, 80))
+    raise NoFigureError(Commands.NO_LINE, metric=wanted, line=cut(last, 80))
+
+
+def matching(text: str, pattern: re.Pattern[str]) -> list[Figure]:
+    """What an expression finds: its first group, or all that it matches."""
+    found = [match[1] if pattern.groups else match[0] for match in pattern.finditer(text)]
+    if not found:
+        raise WrongNameError(Commands.NO_MATCH, pattern=cut(pattern.pattern, 80))
+    return [_figure("", value.strip(), value) for value in found if value is not None]
+
+
+def in_json(text: str, path: str) -> list[Figure]:
+    """Numbers of a JSON document by a path as `results[*].times[*]`, `["a key"][0]`."""
+    here: list[Any] = [_document(text)]
+    for step in steps_of(path):
+        there = [value for each in here for value in _below(each, step)]
+        if not there:
+            names = [*here[0]] if here and isinstance(here[0], dict) else []
+            seen = listed(names)["names"]
+            raise WrongNameError(
+                Commands.NO_PATH, step="*" if step is None else str(step), names=seen
+            )
+        here = there
+    return [_from_json(path, value) for value in here]
+
+
+_STEP = re.compile(
+    r"""\.?([^.\[\]"'\s][^.\[\]"']{0,99})|\[(\d{1,9}|\*)\]|\["([^"]{1,200})"\]|\['([^']{1,200})'\]"""
+)
+
+
+def steps_of(path: str) -> list[str | int | None]:
+    """Keys, places and None for all of them; ValueError for what is no path."""
+    steps: list[str | int | None] = []
+    at = 2 if path.startswith("$.") else 0
+    while at < len(path):
+        match = _STEP.match(path, at)
+        if match is None:
+            raise ValueError(path[at:])
+        if match[2]:
+            steps.append(None if match[2] == "*" else int(match[2]))
+        else:
+            steps.append(match[1] or match[3] or match[4])
+        at = match.end()
+    return steps
+
+
+def _below(value: Any, step: str | int | None) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values() if step is None else [value[step]] if step in value else []
+    if isinstance(value, list):
+        if step is None:
+            return value
+        return [value[step]] if isinstance(step, int) and step < len(value) else []
+    return []
+
+
+def _document(text: str) -> Any:
+    """All of the text as JSON, else the last object in it."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise NoFigureError(Commands.NO_OBJECT, line=cut(text, 80)) from None
+    except ValueError:
+        return _last_objects([line.strip() for line in text.splitlines() if line.strip()])[-1]
+
+
+def _last_figures(lines: Sequence[str]) -> list[Figure]:
+    """The last lines that are a number each, or have one name; NoFigureError for several names."""
+    if _is_pair(lines[-1]):
+        block = [_pair(line) for line in takewhile(_is_pair, reversed(lines))]
+        names = list(dict.fromkeys(name for name, _ in block))
+        if len(names) > 1:
+            raise WrongNameError(Commands.SEVERAL, figures=len(names), **listed(names))
+        return [_figure(name, value, value) for name, value in reversed(block)]
+    numbers = list(takewhile(_is_number, reversed(lines))) or lines[-1:]
+    return [_figure("", line, line) for line in reversed(numbers)]
+
+
+def _pair(line: str) -> tuple[str, str]:
+    """Name and value of a line; both "" where it is no such line."""
+    for mark in ("=", ":"):
+        name, found, value = line.partition(mark)
+        if found and name.strip() and value.strip():
+            return name.strip(), value.strip()
+    return "", ""
+
+
+def _is_pair(line: str) -> bool:
+    name, value = _pair(line)
+    return bool(_NAME.fullmatch(name)) and (" " not in value or _is_number(value))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        _figure("", text, text)
+    except NoFigureError:
+        return False
+    return True
+
+
+def _figure(name: str, text: str, line: str) -> Figure:
+    """A number with its unit, if any; NoFigureError for anything else."""
+    match = _VALUE.fullmatch(text)
+    if match is None:
+        # As many digits as nobody writes.
+        kind = Commands.NOT_FINITE if text.isdecimal() else Commands.NO_NUMBER
+        raise NoFigureError(kind, line=cut(line, 80))
+    unit = match[2] or ""
+    if unit and not is_unit(unit):
+        raise NoFigureError(Commands.NO_NUMBER, line=cut(line, 80))
+    return Figure(name, number(match[1], line), unit)
+
+
+def is_unit(text: str) -> bool:
+    """Whether a word behind a number is a unit: "12 errors" is no measurement."""
+    parts = text.split("/")
+    if len(parts) == 1:
+        return text in _OTHERS or any(text in kind for kind in _KINDS)
+    return all(part and not part[0].isdigit() for part in parts)
+
+
+def number(text: str, line: str) -> float:
+    """A finite number, or NoFigureError."""
+    try:
+        value = float(text)
+    except (ValueError, OverflowError):
+        raise NoFigureError(Commands.NO_NUMBER, line=cut(line, 80)) from None
+    if not math.isfinite(value):
+        raise NoFigureError(Commands.NOT_FINITE, line=cut(line, 80))
+    if abs(value) > LARGEST:
+        raise NoFigureError(Commands.TOO_LARGE, line=cut(line, 80))
+    return value
+
+
+def listed(names: Sequence[str]) -> dict[str, Value]:
+    """Names for a finding; of many the first ones, and how many more there are."""
+    first = tuple(cut(name, 64) for name in names[:MOST_NAMES])
+    return {"names": first, "more": len(names) - len(first)}
+
+
+def _last_objects(lines: Sequence[str]) -> list[dict[str, Any]]:
+    """JSON objects at the end: one a line, or one in the fewest last lines that are one."""
+    several = []
+    for line in reversed(lines):
+        document = _object(line) if line.startswith("{") else None
+        if document is None:
+            break
+        several.append(document)
+    if several:
+        return several[::-1]
+    for start in range(len(lines) - 1, -1, -1):
+        if lines[start].startswith("{"):
+            document = _object("\n".join(lines[start:]))
+            if document is not None:
+                return [document]
+    raise NoFigureError(Commands.NO_OBJECT, line=cut(lines[-1], 80) if lines else "")
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        document = json.loads(text)
+    except RecursionError:
+        raise NoFigureError(Commands.NO_OBJECT, line=cut(text, 80)) from None
+    except ValueError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _in_object(document: dict[str, Any], metric: str) -> list[Figure]:
+    """Numbers of a name in an object; a list of numbers is as many repetitions."""
+    numbers = {key: value for key, value in document.items() if _are_numbers(value)}
+    if metric and metric not in numbers:
+        wanted = cut(metric, 80)
+        if numbers:
+            raise WrongNameError(Commands.OTHER_KEYS, metric=wanted, **listed([*numbers]))
+        raise NoFigureError(Commands.NO_KEY, metric=wanted)
+    if not numbers:
+        raise NoFigureError(Commands.NO_NUMBERS)
+    if not metric and len(numbers) > 1:
+        raise WrongNameError(Commands.SEVERAL_KEYS, figures=len(numbers), **listed([*numbers]))
+    name = metric or next(iter(numbers))
+    values = numbers[name]
+    return [_from_json(name, each) for each in (values if isinstance(values, list) else [values])]
+
+
+def _are_numbers(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(map(_are_numbers, value)) and not isinstance(value[0], list)
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _from_json(name: str, value: Any) -> Figure:
+    if isinstance(value, str):
+        return _figure(name, value.strip(), value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise NoFigureError(Commands.NO_NUMBER, line=cut(str(value), 80))
+    return Figure(name, number(str(value), cut(str(value), 80)))

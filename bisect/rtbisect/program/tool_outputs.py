@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Outputs of tools that measure, by their names (`run --format`). Pure.
+
+Each reader gives all figures of an output in its order; those of one name are repetitions. What a
+tool tells as JSON is taken from there, else from what it prints for people.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.process.command import cut
+from rtbisect.program.figures import (
+    Figure,
+    NoFigureError,
+    WrongNameError,
+    listed,
+    number,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+
+class Format(StrEnum):
+    """Tools whose outputs are known."""
+
+    HYPERFINE = "hyperfine"
+    GOOGLE_BENCHMARK = "google-benchmark"
+    PYTEST_BENCHMARK = "pytest-benchmark"
+    GO = "go"
+    CRITERION = "criterion"
+    CYCLICTEST = "cyclictest"
+    RTLA = "rtla"
+
+
+#: The unit in which times of a tool are told.
+_UNITS: Mapping[Format, str] = {
+    Format.HYPERFINE: "ms",
+    Format.GOOGLE_BENCHMARK: "ns",
+    Format.PYTEST_BENCHMARK: "us",
+    Format.CRITERION: "ns",
+    Format.CYCLICTEST: "us",
+    Format.RTLA: "us",
+}
+#: The figure that is meant where none is named.
+_USUAL = {Format.CYCLICTEST: "max"}
+
+
+def unit_of_tool(tool: Format, metric: str) -> str:
+    """The unit in which a figure of a tool is told."""
+    if tool is Format.GO:
+        return metric.partition(":")[2] or "ns/op"
+    return "%" if (tool, metric) == (Format.RTLA, "noise") else _UNITS[tool]
+
+
+#: In characters.
+_LONGEST_LINE = 2000
+
+_N = r"([0-9][0-9,]{0,30}(?:\.[0-9]{1,20})?)"
+_TIME = r"(ns|us|µs|μs|ms|s|min)"
+
+
+def read(text: str, tool: Format, metric: str) -> list[Figure]:
+    """The figures of one name, the usual one of the tool where `metric` is ""; NoFigureError says
+    what is missing.
+    """
+    figures = list(_READERS[tool](text))
+    if not figures:
+        raise NoFigureError(Commands.NO_OUTPUT_OF, tool=tool.value)
+    wanted = metric or _USUAL.get(tool, "")
+    names = list(dict.fromkeys(each.name for each in figures))
+    if not wanted and tool is Format.GO:
+        # Beside the time of a benchmark stands what it allocates.
+        names = list(dict.fromkeys(each.name for each in figures if each.unit == "ns/op"))
+    if not wanted:
+        if len(names) > 1:
+            raise WrongNameError(Commands.SEVERAL, figures=len(names), **listed(names))
+        wanted = names[0]
+    found = [each for each in figures if each.name == wanted]
+    if not found:
+        raise WrongNameError(
+            Commands.OTHER_OF, tool=tool.value, metric=cut(wanted, 80), **listed(names)
+        )
+    return found
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines that may be a result: none of these is longer."""
+    return (line for line in text.splitlines() if len(line) <= _LONGEST_LINE)
+
+
+def _json(text: str) -> Any:
+    """The JSON document in a text, which may have lines before it; None for none."""
+    begin = text.find("{")
+    with suppress(ValueError, RecursionError):
+        return json.JSONDecoder().raw_decode(text, begin)[0] if begin >= 0 else None
+    return None
+
+
+def _rows(document: Any, key: str) -> list[dict[str, Any]]:
+    """The objects in a list of a document; of anything else none."""
+    rows = document.get(key) if isinstance(document, dict) else None
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _floats(value: Any) -> Iterator[float]:
+    """The numbers in a number or a list of them; NoFigureError where one is not finite."""
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, int | float) and not isinstance(each, bool):
+            yield number(str(each), cut(str(each), 80))
+
+
+def _number(text: str) -> float:
+    return number(text.replace(",", ""), text)
+
+
+_HYPERFINE_NAME = re.compile(r"Benchmark (?:#)?[0-9]{1,6}: (.{1,300})")
+_HYPERFINE_TIME = re.compile(
+    rf"\s{{0,8}}Time \((?:mean ± [^)]|abs ≡)\):\s{{1,20}}{_N} {_TIME}\b.{{0,200}}"
+)
+
+
+def _hyperfine(text: str) -> Iterator[Figure]:
+    """The times of all runs from `--export-json`, else the mean that is printed."""
+    rows = _rows(_json(text), "results")
+    for row in rows:
+        times = row.get("times", row.get("mean"))
+        yield from (Figure(str(row.get("command", "")), each, "s") for each in _floats(times))
+    name = ""
+    for line in () if rows else _lines(text):
+        if found := _HYPERFINE_NAME.fullmatch(line.rstrip()):
+            name = found[1]
+        elif found := _HYPERFINE_TIME.fullmatch(line):
+            yield Figure(name, _number(found[1]), found[2])
+
+
+_GOOGLE = re.compile(
+    rf"(\S{{1,300}})\s{{1,200}}{_N} {_TIME}\s{{1,40}}{_N} {_TIME}\s{{1,40}}[0-9]{{1,20}}.{{0,300}}"
+)
+_AGGREGATES = ("_mean", "_median", "_stddev", "_cv", "_min", "_max")
+
+
+def _google_benchmark(text: str) -> Iterator[Figure]:
+    """The real time of an iteration, NAME, and NAME:cpu; of aggregates none."""
+    rows = _rows(_json(text), "benchmarks")
+    for row in rows:
+        if row.get("run_type", "iteration") != "iteration":
+            continue
+        name, unit = str(row.get("run_name", row.get("name", ""))), str(row.get("time_unit", "ns"))
+        for key, end in (("real_time", ""), ("cpu_time", ":cpu")):
+            yield from (Figure(name + end, each, unit) for each in _floats(row.get(key)))
+    for line in () if rows else _lines(text):
+        found = _GOOGLE.fullmatch(line.rstrip())
+        if found and not found[1].endswith(_AGGREGATES):
+            yield Figure(found[1], _number(found[2]), found[3])
+            yield Figure(f"{found[1]}:cpu", _number(found[4]), found[5])
+
+
+_PYTEST_HEAD = re.compile(rf"Name \(time in {_TIME}\)\s{{1,200}}Min\s.{{0,400}}")
+_PYTEST_ROW = re.compile(
+    rf"(\S{{1,300}})((?:\s{{1,60}}{_N} \([0-9.>,inf]{{1,20}}\)){{5}}).{{0,300}}"
+)
+_PYTEST_CELL = re.compile(rf"{_N} \(")
+
+
+def _pytest_benchmark(text: str) -> Iterator[Figure]:
+    """The median of the rounds: of `--benchmark-json`, else of the table."""
+    rows = _rows(_json(text), "benchmarks")
+    for row in rows:
+        stats = row.get("stats")
+        median = stats.get("median") if isinstance(stats, dict) else None
+        yield from (Figure(str(row.get("name", "")), each, "s") for each in _floats(median))
+    unit = ""
+    for line in () if rows else _lines(text):
+        if found := _PYTEST_HEAD.fullmatch(line.rstrip()):
+            unit = found[1]
+        elif unit and (found := _PYTEST_ROW.fullmatch(line.rstrip())):
+            # Min, Max, Mean, StdDev, Median.
+            yield Figure(found[1], _number(_PYTEST_CELL.findall(found[2])[4]), unit)
+
+
+_GO = re.compile(r"(Benchmark\S{0,300}?)(?:-[0-9]{1,5})?\s{1,200}[0-9]{1,20}\t(.{1,400})")
+_GO_CELL = re.compile(r"([0-9.e+]{1,40}) (\S{1,60})")
+
+
+def _go(text: str) -> Iterator[Figure]:
+    """NAME is the time of an operation, NAME:B/op and the like what stands beside it; names have no
+    number of CPUs.
+    """
+    for line in _lines(text):
+        found = _GO.fullmatch(line.strip())
+        if found is None:
+            continue
+        for value, unit in _GO_CELL.findall(found[2]):
+            name = found[1] if unit == "ns/op" else f"{found[1]}:{unit}"
+            yield Figure(name, _number(value), unit)
+
+
+#: Behind the name.
+_CRITERION = re.compile(rf"time:\s{{1,20}}\[{_N} {_TIME} {_N} {_TIME} {_N} {_TIME}\]\s{{0,20}}")
+
+
+def _criterion(text: str) -> Iterator[Figure]:
+    """The estimate, which stands between its bounds; a long name has a line of its own."""
+    before = ""
+    for line in _lines(text):
+        at = line.find("time:   [")
+        if at >= 0 and (found := _CRITERION.fullmatch(line, at)):
+            name = line[:at].strip() or before.strip()
+            yield Figure(name, _number(found[3]), found[4])
+        before = line
+
+
+_CYCLIC = re.compile(
+    r"T:\s{0,4}([0-9]{1,4}) \(.{1,200}Min:\s{0,9}([0-9]{1,12}) Act:\s{0,9}([0-9]{1,12})"
+    r" Avg:\s{0,9}([0-9]{1,12}) Max:\s{0,9}([0-9]{1,12})\s{0,9}"
+)
+_CYCLIC_HISTOGRAM = re.compile(r"# (Min|Avg|Max) Latencies:((?: [0-9]{1,12}){1,4096})\s{0,9}")
+
+
+def _cyclictest(text: str) -> Iterator[Figure]:
+    """`max` and `min` over all threads, and the median of their `avg`; the last state of each."""
+    threads: dict[str, dict[str, float]] = {}
+    document = _json(text)
+    told = document.get("thread") if isinstance(document, dict) else None
+    for name, row in told.items() if isinstance(told, dict) else ():
+        if isinstance(row, dict) and row.get("cycles") != 0:
+            values = {key: [*_floats(row.get(key))] for key in ("min", "avg", "max")}
+            threads[name] = {key: found[0] for key, found in values.items() if found}
+    for line in _lines(text):
+        if found := _CYCLIC.fullmatch(line.strip()):
+            values_of = zip(("min", "act", "avg", "max"), found.groups()[1:], strict=True)
+            threads[found[1]] = {key: float(value) for key, value in values_of}
+        elif found := _CYCLIC_HISTOGRAM.fullmatch(line.strip()):
+            for thread, value in enumerate(found[2].split()):
+                threads.setdefault(str(thread), {})[found[1].lower()] = float(value)
+    of_all: dict[str, Callable[[list[float]], float]] = {"min": min, "avg": _middle, "max": max}
+    for key, summary in of_all.items():
+        if of_threads := [thread[key] for thread in threads.values() if key in thread]:
+            yield Figure(key, summary(of_threads), "us")
+
+
+def _middle(values: list[float]) -> float:
+    ordered = sorted(values)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+
+
+#: Of a row of `rtla osnoise top`, behind the CPU; fields may touch (suites/rtla.py).
+_OSNOISE = re.compile(
+    r"\s{0,2}[0-9]{1,4} #([0-9]{1,9})\s{1,12}([0-9]{1,12})\s{1,12}([0-9]{1,12})"
+    r"\s{1,12}([0-9]{1,3}\.[0-9]{5})\s{0,11}([0-9]{1,12})\s{1,12}([0-9]{1,12})\b.{0,200}"
+)
+#: Of `rtla timerlat top`: current, least, average and greatest latency of the interrupt and of the
+#: thread, and of a return to user space.
+_TIMERLAT = re.compile(
+    r"\s{0,2}[0-9]{1,4} #([0-9]{1,9})\s{0,9}"
+    r"((?:\|(?:\s{1,12}[0-9]{1,12}){4}\s{0,9}){2,3})"
+)
+
+
+def _rtla(text: str) -> Iterator[Figure]:
+    """Over all CPUs: of osnoise the share `noise` in percent, `max_noise` and `max_single`; of
+    timerlat `irq_max`, `thread_max` and `user_max`, and the median of each `_avg`.
+    """
+    of_cpus: dict[str, list[float]] = {}
+    time = "ns" if "Latency (ns)" in text else "us"
+    for line in _lines(text):
+        if found := _OSNOISE.fullmatch(line.rstrip()):
+            of_cpus.setdefault("noise", []).append(100.0 - float(found[4]))
+            of_cpus.setdefault("max_noise", []).append(float(found[5]))
+            of_cpus.setdefault("max_single", []).append(float(found[6]))
+        elif found := _TIMERLAT.fullmatch(line.rstrip()):
+            parts = [part.split() for part in found[2].split("|")[1:]]
+            for name, part in zip(("irq", "thread", "user"), parts, strict=False):
+                of_cpus.setdefault(f"{name}_avg", []).append(float(part[2]))
+                of_cpus.setdefault(f"{name}_max", []).append(float(part[3]))
+    for name, values in of_cpus.items():
+        middle = name == "noise" or name.endswith("_avg")
+        figure = _middle(values) if middle else max(values)
+        yield Figure(name, figure, "%" if name == "noise" else time)
+
+
+_READERS: Mapping[Format, Callable[[str], Iterator[Figure]]] = {
+    Format.HYPERFINE: _hyperfine,
+    Format.GOOGLE_BENCHMARK: _google_benchmark,
+    Format.PYTEST_BENCHMARK: _pytest_benchmark,
+    Format.GO: _go,
+    Format.CRITERION: _criterion,
+    Format.CYCLICTEST: _cyclictest,
+    Format.RTLA: _rtla,
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which figure of a command's output is wanted, and the reading that a run gives of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import ConfigError
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.program.figures import (
+    NoFigureError,
+    Reading,
+    in_json,
+    in_lines,
+    matching,
+    reading_of,
+    steps_of,
+    unit_of,
+)
+from rtbisect.program.output import MOST_BYTES, tail, whole
+from rtbisect.program.tool_outputs import Format, unit_of_tool
+from rtbisect.program.tool_outputs import read as read_tool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Where a figure stands in an output: in the last lines, unless one of the others is given."""
+
+    #: Its name; "" for a number alone, or the only one.
+    metric: str = ""
+    #: A `Format`.
+    tool: str = ""
+    #: An expression whose first group is the figure.
+    extract: str = ""
+    #: A path as `results[*].mean`.
+    json_path: str = ""
+    #: In which it is told; "" leaves the one that is printed.
+    unit: str = ""
+
+    def checked(self) -> Wanted:
+        """The same with the unit that a name tells; ConfigError for what makes no sense."""
+        if sum(map(bool, (self.tool, self.extract, self.json_path))) > 1:
+            raise ConfigError(
+                "--format, --extract and --json-path each say where the figure stands", "give one"
+            )
+        if self.metric and (self.extract or self.json_path):
+            other = "--extract" if self.extract else "--json-path"
+            raise ConfigError(f"{other} finds one figure, and --metric names one", "give one")
+        try:
+            groups = re.compile(self.extract, re.MULTILINE).groups
+            steps_of(self.json_path)
+        except re.error as error:
+            raise ConfigError(f"--extract is no expression: {error}", "see Python's re") from error
+        except ValueError as error:
+            raise ConfigError(
+                f"--json-path is no path from {str(error)!r} on", "give one as results[*].mean"
+            ) from error
+        if groups > 1:
+            raise ConfigError(
+                f"--extract has {groups} groups, and one is the figure", "write others as (?:...)"
+            )
+        unit = unit_of(self.metric)
+        if self.tool:
+            unit = unit_of_tool(Format(self.tool), self.metric)
+        return Wanted(
+            metric=self.metric, tool=self.tool, extract=self.extract, json_path=self.json_path,
+            unit=unit,
+        )  # fmt: skip
+
+
+def read(out: Path, wanted: Wanted) -> Reading:
+    """What the output of a run says; NoFigureError says what is missing."""
+    if not (wanted.tool or wanted.extract or wanted.json_path):
+        return reading_of(in_lines(tail(out), wanted.metric), wanted.unit)
+    if (size := out.stat().st_size) > MOST_BYTES:
+        raise NoFigureError(Commands.TOO_LONG, size=size, most=MOST_BYTES)
+    text = whole(out)
+    if not text.strip():
+        raise NoFigureError(Commands.NOTHING)
+    if wanted.tool:
+        figures = read_tool(text, Format(wanted.tool), wanted.metric)
+    elif wanted.extract:
+        figures = matching(text, re.compile(wanted.extract, re.MULTILINE))
+    else:
+        figures = in_json(text, wanted.json_path)
+    return reading_of(figures, wanted.unit)

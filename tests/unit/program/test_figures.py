@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures in what any command prints: with units, repeated, by an expression, by a path."""
+
+import pytest
+
+from helpers.findings import Like
+from rtbisect.errors import ConfigError
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.program.figures import NoFigureError, WrongNameError, unit_of
+from rtbisect.program.output import MOST_BYTES
+from rtbisect.program.wanted import Wanted, read
+
+
+def reading(tmp_path, text, **wanted):
+    out = tmp_path / "out"
+    out.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read(out, Wanted(**wanted).checked())
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "values", "unit"),
+    [
+        ("12.5us", {}, (12500.0,), "ns"),
+        ("12.5 µs", {}, (12500.0,), "ns"),
+        ("1234 ns/op", {}, (1234.0,), "ns/op"),
+        ("p99_us: 140.2", {"metric": "p99_us"}, (140.2,), "us"),
+        ("p99_us = 0.1402ms", {"metric": "p99_us"}, (140.2,), "us"),
+        ("p99_us=1\nnoise\np99_us=2\np99_us=4", {"metric": "p99_us"}, (1.0, 2.0, 4.0), "us"),
+        ("warm-up\n3\n4\n5", {}, (3.0, 4.0, 5.0), ""),
+        ('{"p99": 1}\n{"p99": 2}', {"metric": "p99"}, (1.0, 2.0), ""),
+        ('{"p99": [1, 2, 3]}', {}, (1.0, 2.0, 3.0), ""),
+        ("a took 3 ms\nb took 4 ms", {"extract": "took (.*)"}, (3e6, 4e6), "ns"),
+        ('{"r": [{"t": [1, 2]}, {"t": [5]}]}', {"json_path": "r[*].t[*]"}, (1.0, 2.0, 5.0), ""),
+        ('x\n{"a b": {"c.d": ["7 kB"]}}', {"json_path": '["a b"]["c.d"][0]'}, (7000.0,), "B"),
+        (b"\xff\xfe\np99=\x1b[31m11.5\x1b[0m\n", {"metric": "p99"}, (11.5,), ""),
+        ("time: 12%", {"metric": "time"}, (12.0,), "%"),
+    ],
+)
+def test_a_figure_is_read_with_its_unit_and_its_repetitions(tmp_path, text, wanted, values, unit):
+    found = reading(tmp_path, text, **wanted)
+    assert found.values == pytest.approx(values)
+    assert found.unit == unit
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "said"),
+    [
+        ("12 errors", {}, Like(Commands.NO_NUMBER)),
+        ("12us\n3 MB", {}, Like(Commands.UNITS_DIFFER, units=("ns", "B"))),
+        ("p99_us=3MB", {"metric": "p99_us"}, Like(Commands.UNITS_DIFFER, units=("us", "MB"))),
+        ("p99=nan", {"metric": "p99"}, Like(Commands.NOT_FINITE)),
+        ("p99=-inf", {}, Like(Commands.NOT_FINITE)),
+        ("1" * 900, {}, Like(Commands.NOT_FINITE)),
+        ("p99=" + "1" * 400, {"metric": "p99"}, Like(Commands.NOT_FINITE)),
+        ("", {"extract": "x"}, Like(Commands.NOTHING)),
+        ("took long", {"extract": "took ([0-9]+)"}, Like(Commands.NO_MATCH)),
+        ("took long", {"extract": "took (.*)"}, Like(Commands.NO_NUMBER)),
+        ('{"a": {"b": 1}}', {"json_path": "a.c"}, Like(Commands.NO_PATH, step="c", names=("b",))),
+        ('{"a": [1]}', {"json_path": "a[3]"}, Like(Commands.NO_PATH, step="3")),
+        ('{"a": true}', {"json_path": "a"}, Like(Commands.NO_NUMBER)),
+        ("[" * 100_000, {"json_path": "a"}, Like(Commands.NO_OBJECT)),
+        ("no json", {"json_path": "a"}, Like(Commands.NO_OBJECT)),
+        (b"\0" * (MOST_BYTES + 1), {"extract": "x"}, Like(Commands.TOO_LONG)),
+    ],
+)
+def test_what_is_no_figure_is_said(tmp_path, text, wanted, said):
+    with pytest.raises(NoFigureError) as error:
+        reading(tmp_path, text, **wanted)
+    assert error.value.found == said
+
+
+def test_a_hundred_megabytes_before_a_number_are_no_hindrance(tmp_path):
+    out = tmp_path / "out"
+    with out.open("wb") as stream:
+        stream.truncate(100 << 20)
+        stream.seek(0, 2)
+        stream.write(b"\n42\n")
+    assert read(out, Wanted()).values == (42.0,)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"extract": "("},
+        {"extract": "(a)(b)"},
+        {"json_path": "a..b"},
+        {"json_path": "a[x]"},
+        {"extract": "a", "json_path": "a"},
+        {"tool": "go", "extract": "a"},
+        {"metric": "p99", "json_path": "a"},
+    ],
+)
+def test_options_that_make_no_sense_are_refused(wanted):
+    with pytest.raises(ConfigError):
+        Wanted(**wanted).checked()
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("p99_us", "us"), ("wall_s", "s"), ("s", ""), ("p99", ""), ("rss_bytes", "B")],
+)
+def test_a_name_may_say_its_unit(name, unit):
+    assert unit_of(name) == unit
+
+
+def test_a_wrong_name_is_told_with_those_that_there_are(tmp_path):
+    with pytest.raises(WrongNameError) as error:
+        reading(tmp_path, "p50_us: 1.5us\np99_us: 2us", metric="p95_us")
+    assert error.value.found == Like(Commands.OTHER_LINES, names=("p50_us", "p99_us"))

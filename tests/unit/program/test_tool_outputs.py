@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Real outputs of tools that measure, see tests/data/tool-outputs."""
+
+import statistics
+
+import pytest
+
+from helpers.campaigns import ROOT
+from helpers.findings import Like
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.program.figures import NoFigureError
+from rtbisect.program.tool_outputs import Format
+from rtbisect.program.wanted import Wanted, read
+
+DATA = ROOT / "tests/data/tool-outputs"
+TRACERS = ROOT / "tests/data/tracers"
+LONG = "a group with a long name/of functions/fib 20"
+
+
+def reading(path, tool, metric=""):
+    return read(path, Wanted(tool=tool, metric=metric).checked())
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "metric", "values", "unit"),
+    [
+        (
+            "hyperfine.json",
+            "hyperfine",
+            "fast",
+            [31.854699, 19.990086, 33.524981, 14.175656, 17.23993],
+            "ms",
+        ),
+        ("hyperfine.txt", "hyperfine", "slow", [34.3], "ms"),
+        ("google-benchmark.txt", "google-benchmark", "BM_Slow", [89600.0], "ns"),
+        ("google-benchmark.txt", "google-benchmark", "BM_Copy/64:cpu", [15.2], "ns"),
+        ("google-benchmark-repeated.txt", "google-benchmark", "BM_Copy/64", [136, 174, 180], "ns"),
+        ("pytest-benchmark.txt", "pytest-benchmark", "test_sort", [4.4570006], "us"),
+        ("go.txt", "go", "BenchmarkJoin", [162.3, 265.2, 304.4], "ns/op"),
+        ("go.txt", "go", "BenchmarkJoin:B/op", [8, 8, 8], "B/op"),
+        ("go.txt", "go", "BenchmarkSize/n=two", [101.7, 84.82, 103.4], "ns/op"),
+        ("cyclictest.txt", "cyclictest", "", [18004], "us"),
+        ("cyclictest.txt", "cyclictest", "min", [65], "us"),
+        ("cyclictest-histogram.txt", "cyclictest", "max", [22956], "us"),
+        ("cyclictest-histogram.txt", "cyclictest", "avg", [2017.5], "us"),
+        ("cyclictest-live.txt", "cyclictest", "max", [21065], "us"),
+        ("cyclictest.json", "cyclictest", "max", [31649], "us"),
+        ("criterion.txt", "criterion", "fib 10", [365.25], "ns"),
+        ("criterion-again.txt", "criterion", "fib 10", [451.58], "ns"),
+        ("criterion.txt", "criterion", LONG, [57164], "ns"),
+    ],
+)
+def test_a_real_output_is_read(name, tool, metric, values, unit):
+    found = reading(DATA / name, tool, metric)
+    assert found.values == pytest.approx(values)
+    assert found.value == pytest.approx(statistics.median(values))
+    assert found.unit == unit
+
+
+@pytest.mark.parametrize("tool", ["google-benchmark", "pytest-benchmark", "hyperfine"])
+def test_json_and_table_of_a_tool_have_the_same_names(tool):
+    def names(path):
+        with pytest.raises(NoFigureError) as error:
+            reading(path, tool, "nothing of this name")
+        return error.value.found.data["names"]
+
+    assert names(DATA / f"{tool}.json") == names(DATA / f"{tool}.txt")
+
+
+def test_repetitions_in_json_are_repetitions():
+    assert len(reading(DATA / "google-benchmark.json", "google-benchmark", "BM_Slow").values) == 3
+
+
+@pytest.mark.parametrize("kernel", ["6.1", "6.12", "6.16", "7.2"])
+def test_rtla_tells_noise_over_all_cpus(kernel):
+    path = TRACERS / kernel / "rtla-top.txt"
+    assert reading(path, "rtla", "max_noise").value > reading(path, "rtla", "max_single").value > 0
+    assert 0 < reading(path, "rtla", "noise").value < 100
+
+
+def test_rtla_timerlat_is_read(tmp_path):
+    """By the layout of tools/tracing/rtla/src/timerlat_top.c: no such tracer is on this machine."""
+    out = tmp_path / "out"
+    columns = " |      cur       min       avg       max" * 2
+    out.write_text(
+        f"CPU COUNT     {columns}\n"
+        "  0 #1001      |        1         0         1        11 |        6         2   5   18\n"
+        "  1 #1001      |        1         0         3        19 |        6         2   7   12\n"
+    )
+    told = {name: reading(out, "rtla", name).value for name in ("irq_max", "irq_avg", "thread_max")}
+    assert told == {"irq_max": 19, "irq_avg": 2, "thread_max": 18}
+
+
+@pytest.mark.parametrize("tool", list(Format))
+@pytest.mark.parametrize(
+    "text", ["nothing of it\n", '{"results": 3, "benchmarks": [1], "thread": []}', "{"]
+)
+def test_what_is_no_output_of_a_tool_is_said(tmp_path, tool, text):
+    out = tmp_path / "out"
+    out.write_text(text)
+    with pytest.raises(NoFigureError) as error:
+        reading(out, tool)
+    assert error.value.found == Like(Commands.NO_OUTPUT_OF, tool=tool.value)
+
+
+def test_a_name_that_a_tool_did_not_measure_is_said_with_those_that_it_did():
+    with pytest.raises(NoFigureError) as error:
+        reading(DATA / "go.txt", "go", "BenchmarkNone")
+    assert error.value.found.data["names"][0] == "BenchmarkJoin"
+    with pytest.raises(NoFigureError) as error:
+        reading(DATA / "go.txt", "go")
+    assert error.value.found.kind == Commands.SEVERAL
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "1e400"])
+def test_a_number_of_a_tool_that_is_none_is_said(tmp_path, word):
+    out = tmp_path / "out"
+    out.write_text(f'{{"results": [{{"command": "x", "times": [1.0, {word}]}}]}}')
+    with pytest.raises(NoFigureError) as error:
+        reading(out, "hyperfine")
+    assert error.value.found.kind == Commands.NOT_FINITE
