@@ -68,6 +68,7 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
         ],
         "reasons": [str(speak(reason, voice)) for reason in result.reasons],
         "reasons_found": list(map(found, result.reasons)),
+        "stretches": stretches_of(result),
         "gates": [spoken(gate, voice) for gate in result.gates],
         "origins": [
             asdict(origin)
@@ -81,12 +82,28 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     }
 
 
+def stretches_of(result: Result) -> list[dict[str, Any]]:
+    """Of a change in many steps, what each part of the history has of it."""
+    told: list[dict[str, Any]] = []
+    for reason in result.reasons:
+        if reason.kind == Endings.GRADUAL:
+            stretches: Any = reason.data["stretches"]
+            told += [
+                {name: _rounded(value) for name, value in each.data.items()} for each in stretches
+            ]
+    return told
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 4) if isinstance(value, float) else value
+
+
 def empty_answer(identity: str) -> dict[str, Any]:
     """The keys of `answer_of` where nothing is known of a campaign."""
     words = dict.fromkeys(("outcome", "culprit", "confidence", "cause", "metric", "report"))
     counts = {"builds": 0, "boots": 0, "runs": 0, "skipped": 0, "wall_s": 0.0}
     ends = dict.fromkeys(("repo", "good", "bad"), "")
-    lists = ("candidates", "reasons", "reasons_found", "gates", "origins")
+    lists = ("candidates", "reasons", "reasons_found", "stretches", "gates", "origins")
     return {"campaign": identity} | words | counts | ends | {name: [] for name in lists}
 
 

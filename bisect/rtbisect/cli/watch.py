@@ -28,6 +28,7 @@ DRAFTED = (
     Outcome.MULTIPLE_CULPRITS,
     Outcome.MERGE_CULPRIT,
     Outcome.LAYOUT_SENSITIVE,
+    Outcome.GRADUAL,
 )
 
 

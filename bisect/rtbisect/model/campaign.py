@@ -29,6 +29,8 @@ class Outcome(StrEnum):
     INCONCLUSIVE = "inconclusive"
     NOOP = "noop"
     LAYOUT_SENSITIVE = "layout_sensitive"
+    #: The change came in many small steps, of which none can be named.
+    GRADUAL = "gradual"
 
 
 class Cause(StrEnum):
@@ -292,6 +294,8 @@ class Limits:
     #: What is known before the first boot counts (`Prior`). In campaigns that began before it did,
     #: "no regression" always has the same probability.
     prior_known: bool = True
+    #: A change in many steps is an answer. In campaigns that began before it was one it is not.
+    gradual: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -318,6 +322,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "looks_max": 0,
     "prior_known": False,
     "strict_proof": False,
+    "gradual": False,
 }
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
     from rtbisect.pipeline.steps import Steps
 
+#: How a part ends that has culprits which nobody named.
+_UNNAMED = (Outcome.MULTIPLE_CULPRITS, Outcome.CULPRIT_SET, Outcome.GRADUAL)
 #: How often a part is divided again. A range with more culprits is told of as far as that.
 DEEPEST = 3
 
@@ -137,7 +139,7 @@ class _PartSearches:
         elif answer.said.between and depth < DEEPEST:
             self.divide(good, answer.said.between, bad, depth + 1)
         else:
-            self.open |= answer.outcome in (Outcome.MULTIPLE_CULPRITS, Outcome.CULPRIT_SET)
+            self.open |= answer.outcome in _UNNAMED
         return answer.outcome
 
     def _search_branches(self, good: str, merge: str, depth: int) -> list[Outcome]:

@@ -62,6 +62,7 @@ def search(
         calibrate_min=limits.calibrate_min,
         calibrate_max=limits.calibrate_max,
         looks_max=limits.looks_max,
+        gradual=limits.gradual,
         max_boots=max(budget.search_boots_left(), 2 * limits.calibrate_min),
         max_builds=limits.max_builds,
         prior_none=prior_none,

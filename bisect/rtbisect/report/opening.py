@@ -124,6 +124,9 @@ _EMPTY = {
     Outcome.NOOP: Opens.NOOP,
     Outcome.INCONCLUSIVE: Opens.OPEN,
 }
+#: Answers with a changed figure that no commit makes, and those of them where none was compared.
+_NO_COMMIT = {Outcome.LAYOUT_SENSITIVE: Opens.LAYOUT, Outcome.GRADUAL: Opens.GRADUAL}
+_UNMEASURED = {Outcome.GRADUAL: Opens.GRADUAL_UNMEASURED}
 
 
 def opening(report: ReportInput) -> Finding:
@@ -134,10 +137,10 @@ def opening(report: ReportInput) -> Finding:
     found = headline(report)
     if found is None or result.outcome in _EMPTY:
         metric = figure_name(result.metric) if result.metric else report.tree
-        return Finding.of(_EMPTY.get(result.outcome, Opens.OPEN), metric=metric)
+        return Finding.of((_EMPTY | _UNMEASURED).get(result.outcome, Opens.OPEN), metric=metric)
     changed = changed_by(report, found[0]) | {"where": where(report), "beside": beside(report)}
-    if result.outcome is Outcome.LAYOUT_SENSITIVE:
-        return Finding.of(Opens.LAYOUT, **changed)
+    if result.outcome in _NO_COMMIT:
+        return Finding.of(_NO_COMMIT[result.outcome], **changed)
     several = result.outcome is Outcome.MULTIPLE_CULPRITS
     if report.culprit is None or not (several or result.outcome is Outcome.CULPRIT):
         kind = _UNNAMED.get(result.outcome, Opens.SET)

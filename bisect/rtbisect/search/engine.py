@@ -93,6 +93,9 @@ def propose(
 
 def _trials_before_naming(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
     """What is due before a culprit that is likely enough is named."""
+    if (probe := stop.gradual_probe(state)) is not None:
+        sha = state.ledger.equal.stand_in(probe)
+        return (Trial(sha, BootPurpose.SEARCH, boot=state.ledger.equal.tried(sha)),)
     missing = stop.unbuilt_neighbours(state)
     if missing:
         return tuple(
@@ -140,12 +143,14 @@ def answer(state: SearchState) -> SearchAnswer:
     else:
         members = _credible(posterior)
         confidence = float(posterior.commits[posterior.best])
-    if outcome in (Outcome.CULPRIT, Outcome.CULPRIT_SET):
+    if outcome is Outcome.GRADUAL:
+        confidence = state.gradual.probability
+    elif outcome in (Outcome.CULPRIT, Outcome.CULPRIT_SET):
         # With another culprit beside it a commit is still one.
         confidence = min(confidence, float(state.two.commits[members].sum()))
     else:
         confidence = 0.0
-    if outcome in (Outcome.NOT_REPRODUCED, Outcome.LAYOUT_SENSITIVE):
+    if outcome in (Outcome.NOT_REPRODUCED, Outcome.LAYOUT_SENSITIVE, Outcome.GRADUAL):
         members = []
     return replace(
         so_far,

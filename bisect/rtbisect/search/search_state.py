@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import Calibration, calibration_of
+from rtbisect.search.gradual import NOT_GRADUAL, Gradual, weigh_gradual
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.posterior import Posterior, posterior
 from rtbisect.search.two_culprits import TwoCulprits, weigh_pairs
@@ -65,8 +66,21 @@ class SearchState:
         return posterior(self.spec, self.ledger, self.ends, self.ancestry)
 
     @cached_property
-    def two(self) -> TwoCulprits:
-        """Whether there are two culprits; only after the calibration, too."""
+    def _pairs(self) -> TwoCulprits:
         if not self.spec.parts.two_culprits:
             return TwoCulprits.unweighed(self.belief)
         return weigh_pairs(self.ledger, self.ancestry, self.belief)
+
+    @cached_property
+    def gradual(self) -> Gradual:
+        """Whether the change came in many steps; only after the calibration, too."""
+        if not self.spec.gradual:
+            return NOT_GRADUAL
+        return weigh_gradual(self.ledger, self.ancestry, self.belief, self._pairs)
+
+    @cached_property
+    def two(self) -> TwoCulprits:
+        """Whether there are two culprits, or rather many; only after the calibration, too."""
+        few = 1 - self.gradual.probability
+        pairs = self._pairs
+        return replace(pairs, probability=few * pairs.probability, commits=few * pairs.commits)

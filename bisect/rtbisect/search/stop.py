@@ -11,6 +11,7 @@ from rtbisect.model.campaign import Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Costs, Endings, Untestable
 from rtbisect.search.calibrate import asked_p
+from rtbisect.search.gradual import farthest, stretches_of
 from rtbisect.search.ledger import INVALID_RERUNS
 from rtbisect.search.spec import NONE_AT_MOST, Finish
 
@@ -23,6 +24,12 @@ NONE_ENOUGH = 0.95
 NONE_LEFT = 0.9
 #: Probability of two culprits, and of a kernel between the levels, at which the range is split.
 SPLIT = 0.95
+#: Kernels between the levels of the ends without which a change is not said to have come gradually.
+INSIDE = 5
+#: A change that may have come gradually is looked for from this probability on, by one boot of so
+#: many.
+SUSPECTED = 0.2
+PROBE_EVERY = 4
 #: Two culprits are thought of at every so many-th boot; it takes longer than the rest of a step.
 TWO_EVERY = 8
 #: Boots of a kernel that might lie between, after which it is left alone.
@@ -98,7 +105,7 @@ def stop_in_search(state: SearchState) -> Finish | None:
     spec, ledger = state.spec, state.ledger
     if not state.belief.possible:
         return Finish(Outcome.INCONCLUSIVE, Finding.of(Endings.CONTRADICTION))
-    if state.belief.none >= NONE_ENOUGH:
+    if state.belief.none >= NONE_ENOUGH and state.gradual.probability < 1 - NONE_ENOUGH:
         return _no_change(state)
     if finish := _named_culprit(state):
         return finish
@@ -106,7 +113,7 @@ def stop_in_search(state: SearchState) -> Finish | None:
     layouts = [] if missing else layouts_due(state)
     no_build = ledger.builds >= spec.max_builds and bool(missing or layouts)
     no_boot = ledger.boots >= spec.max_boots and not missing
-    if no_boot and (finish := leading_culprit(state)):
+    if no_boot and (finish := gradual_finish(state) or leading_culprit(state)):
         return finish
     if no_build or no_boot:
         reason = Finding.of(Endings.SEARCH_BUDGET, spent=_spent(state))
@@ -119,15 +126,15 @@ def stop_in_search(state: SearchState) -> Finish | None:
 
 
 def _named_culprit(state: SearchState) -> Finish | None:
-    """One commit, or one of a few that no test tells apart, is likely enough; or two are."""
+    """One commit, or one of a few that no test tells apart, is likely enough, or two, or many."""
     members = culprit_set(state)
     mass = float(state.belief.commits[members].sum())
     sure = mass >= state.spec.confidence and state.belief.none <= NONE_AT_MOST
     if not sure:
-        return two_culprits_finish(state) if state.ledger.boots % TWO_EVERY == 0 else None
+        return several_finish(state) if state.ledger.boots % TWO_EVERY == 0 else None
     mass = min(mass, float(state.two.commits[members].sum()))
     if mass < state.spec.confidence:
-        return two_culprits_finish(state)
+        return several_finish(state)
     if len(members) > 1 or not _verifiable(state, members[0]):
         return Finish(Outcome.CULPRIT_SET, _set_reason(state, members, mass))
     if unbuilt_neighbours(state) or unbooted(state) or layouts_due(state):
@@ -164,7 +171,50 @@ def second_culprit_probe(state: SearchState) -> str | None:
     return sha if kernel is not None and len(kernel.boots) < SUSPECT_BOOTS else None
 
 
-def two_culprits_finish(state: SearchState) -> Finish | None:
+def several_finish(state: SearchState) -> Finish | None:
+    """The change came in many steps, or in two."""
+    return gradual_finish(state) or _two_culprits(state)
+
+
+def gradual_finish(state: SearchState) -> Finish | None:
+    """Many small steps: no commit is to be found."""
+    gradual = state.gradual
+    if gradual.probability < SPLIT or gradual.inside < INSIDE:
+        return None
+    reason = Finding.of(
+        Endings.GRADUAL,
+        probability=gradual.probability,
+        boots=state.ledger.boots,
+        kernels=gradual.inside,
+        stretches=tuple(
+            Finding.of(
+                Endings.STRETCH,
+                older=each.older,
+                newer=each.newer,
+                share=each.share,
+                low=each.low,
+                high=each.high,
+            )
+            for each in stretches_of(state.ledger, state.ancestry, gradual)
+        ),
+    )
+    return Finish(Outcome.GRADUAL, reason)
+
+
+def gradual_probe(state: SearchState) -> str | None:
+    """A revision to boot where the change may have come in many steps: the search for one culprit
+    looks at one place too much to tell. None where that is not likely, or not asked now.
+    """
+    spec, ledger, belief = state.spec, state.ledger, state.belief
+    asked = ledger.boots % PROBE_EVERY == 0 or belief.none >= NONE_ENOUGH
+    asked |= float(belief.commits.max()) >= spec.confidence
+    if not asked or ledger.boots >= spec.max_boots or state.gradual.probability < SUSPECTED:
+        return None
+    build = ledger.builds < spec.max_builds
+    return farthest(ledger, state.ancestry, belief, build=build)
+
+
+def _two_culprits(state: SearchState) -> Finish | None:
     """Two culprits: each side of a kernel between the levels is a search of its own."""
     two = state.two
     sha, chance = two.between
@@ -176,7 +226,7 @@ def two_culprits_finish(state: SearchState) -> Finish | None:
 
 def exhausted(state: SearchState) -> Finish:
     """What is said when no further boot tells anything."""
-    if finish := two_culprits_finish(state):
+    if finish := several_finish(state):
         return finish
     if state.belief.none >= NONE_LEFT:
         return _no_change(state)

@@ -47,6 +47,8 @@ class TwoCulprits:
     #: The booted candidate that most surely lies between the levels, and the probability that it
     #: does; ("", 0) where none is.
     between: tuple[str, float]
+    #: Log likelihood of all boots, over one culprit, two and none.
+    evidence: float = -np.inf
 
     @classmethod
     def unweighed(cls, posterior: Posterior) -> TwoCulprits:
@@ -103,7 +105,10 @@ def weigh_pairs(ledger: Ledger, ancestry: Ancestry, posterior: Posterior) -> Two
     commits = np.where(candidates, (mass / np.maximum(held, 1))[member], 0.0)
     between = (paired / total) @ ((level[best] == ONE) | (level[best] == OTHER))
     return TwoCulprits(
-        float(paired.sum()) / total, commits, _surest_between(ancestry, posterior, between)
+        float(paired.sum()) / total,
+        commits,
+        _surest_between(ancestry, posterior, between),
+        top + float(np.log(total)),
     )
 
 

@@ -55,6 +55,7 @@ OUTCOMES = {
     Outcome.INCONCLUSIVE: "the boots leave the commit open",
     Outcome.NOOP: "the commit builds the same kernel as its parent",
     Outcome.LAYOUT_SENSITIVE: "it follows the layout of the code and no commit",
+    Outcome.GRADUAL: "it came in many small steps, and no one commit makes it",
 }
 _STATUS = {
     RunStatus.BOOT_FAILED: "failed",

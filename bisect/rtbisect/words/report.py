@@ -112,6 +112,7 @@ _ANSWERS = {
     Outcome.INCONCLUSIVE: "no commit named",
     Outcome.NOOP: "no commit named",
     Outcome.LAYOUT_SENSITIVE: "no commit but the layout of the code",
+    Outcome.GRADUAL: "many small steps",
 }
 
 
@@ -312,6 +313,8 @@ SENTENCES: Mapping[str, Words] = {
     Opens.LAYOUT: _opens_with(
         "It follows where the compiler puts the code and not what a commit does, so none is named."
     ),
+    Opens.GRADUAL: _opens_with("It came in many small steps, so no commit is named."),
+    Opens.GRADUAL_UNMEASURED: "No commit is named for {metric}: it changed in many small steps.",
     Opens.NOT_REPRODUCED: "What changed in {metric} did not show again on fresh boots.",
     Opens.NOOP: "No commit is named for {metric}: the one that was found builds the same kernel as"
     " its parent.",

@@ -78,6 +78,14 @@ SENTENCES: Mapping[str, Words] = {
         f"there are two {{voice.commit}}s, {_WITH}: {{sha:.12}} lies between {{voice.older}} and"
         " {voice.newer}"
     ),
+    Endings.GRADUAL: (
+        f"the {{voice.change}} came in many small steps, {_WITH}, {_AFTER}: {{kernels}} revisions"
+        " lie between the ends, and no one commit makes it; of the change between the ends,"
+        " {stretches:; }"
+    ),
+    Endings.STRETCH: (
+        "{older:.12}..{newer:.12} has {share:percent} ({low:percent} to {high:percent})"
+    ),
     Endings.INSEPARABLE: "no test that is possible tells the remaining candidates apart",
     Endings.CULPRIT: f"the {{voice.commit}} is {{sha:.12}}, {_WITH}, {_AFTER}",
     Endings.MERGE: "{why}; it is a merge, and none of its {parents} parents is {voice.newer}",

@@ -92,6 +92,7 @@ def test_preempt_rt_is_said_where_a_boot_told_it():
         (Outcome.MULTIPLE_CULPRITS, Opens.ONE_OF_SEVERAL),
         (Outcome.MERGE_CULPRIT, Opens.MERGE),
         (Outcome.LAYOUT_SENSITIVE, Opens.LAYOUT),
+        (Outcome.GRADUAL, Opens.GRADUAL),
         (Outcome.NOT_REPRODUCED, Opens.NOT_REPRODUCED),
         (Outcome.NOOP, Opens.NOOP),
         (Outcome.INCONCLUSIVE, Opens.OPEN),

@@ -41,6 +41,11 @@ WORDS = [
         {"outcome": Outcome.LAYOUT_SENSITIVE},
         "it follows the layout of the code and no commit",
     ),
+    (
+        Headed.ANSWER,
+        {"outcome": Outcome.GRADUAL},
+        "it came in many small steps, and no one commit makes it",
+    ),
     (Headed.ANSWER, {"outcome": "of_later"}, "of_later"),
     (Headed.CAUSE, {"cause": Cause.NONE}, "not known"),
     (Headed.CAUSE, {"cause": Cause.WORKLOAD_DEPENDENT}, "the kernel, beside its workload only"),

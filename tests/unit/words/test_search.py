@@ -20,6 +20,7 @@ REVISION = Finding.of(Untestable.REVISION, sha=SHA, why=Finding.of(Untestable.NO
 SPENT = Finding.of(Costs.WORK, builds=12.4, boots=30)
 LOOK = {"boots": 10, "p": 0.0123, "asked": 0.0035}
 BUDGET = Finding.of(Endings.SEARCH_BUDGET, spent=SPENT)
+STRETCH = Finding.of(Endings.STRETCH, older=SHA, newer="abcdef" * 7, share=0.25, low=0.2, high=0.31)
 NONE = Finding.of(Endings.NO_CHANGE, probability=0.9512, boots=30)
 CULPRIT = Finding.of(Endings.CULPRIT, sha=SHA, probability=0.97, boots=30)
 RATIO = Finding.of(Told.RATIO, ratio=2.0)
@@ -107,6 +108,17 @@ WORDS = [
         {"probability": 0.98, "sha": SHA},
         ("there are two culprits, with probability 0.980: 0123456789ab lies between good and bad"),
     ),
+    (
+        Endings.GRADUAL,
+        {"probability": 0.98, "boots": 30, "kernels": 7, "stretches": (STRETCH, STRETCH)},
+        (
+            "the regression came in many small steps, with probability 0.980, after 30 boots:"
+            " 7 revisions lie between the ends, and no one commit makes it; of the change between"
+            " the ends, 0123456789ab..abcdefabcdef has 25% (20% to 31%);"
+            " 0123456789ab..abcdefabcdef has 25% (20% to 31%)"
+        ),
+    ),
+    (Endings.STRETCH, STRETCH.data, "0123456789ab..abcdefabcdef has 25% (20% to 31%)"),
     (Endings.INSEPARABLE, {}, "no test that is possible tells the remaining candidates apart"),
     (
         Endings.CULPRIT,

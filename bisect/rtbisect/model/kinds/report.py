@@ -97,6 +97,9 @@ class Opens(Kind):
     )
     MERGE = "opens.merge", "change middle boots beside commits where"
     LAYOUT = "opens.layout", "change middle boots beside where"
+    #: A change in many steps; of boots that no comparison has judged.
+    GRADUAL = "opens.gradual", "change middle boots beside where"
+    GRADUAL_UNMEASURED = "opens.gradual-unmeasured", "metric"
     NOT_REPRODUCED = "opens.not-reproduced", "metric"
     NOOP = "opens.noop", "metric"
     OPEN = "opens.open", "metric"

@@ -60,6 +60,11 @@ class Endings(Kind):
     BUILDS_DIFFER = "ending.builds-differ", "why"
     #: `sha` lies between the levels of two culprits.
     TWO_CULPRITS = "ending.two-culprits", "probability sha"
+    #: The level rises in many small steps, on which so many kernels between the ends lie.
+    #: `stretches` are findings of STRETCH, older ones first.
+    GRADUAL = "ending.gradual", "probability boots kernels stretches"
+    #: A part of the history with its share of the shift (1: all of it), and where 90% of that lie.
+    STRETCH = "ending.stretch", "older newer share low high"
     #: No test tells those that are left apart.
     INSEPARABLE = "ending.inseparable"
     CULPRIT = "ending.culprit", "sha probability boots"
