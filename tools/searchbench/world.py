@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbisect.model.campaign import Outcome
 from rtbisect.model.lab import RunStatus
 from searchbench.scoring import NOTHING
 
@@ -35,9 +36,11 @@ class Cell:
     are the shares of that variance. `tail` is normal or t3. `none` is the share of ranges
     without a culprit: half of them differ by the layout of their ends, half by nothing
     but luck. `merge` is the share of culprits that are merges, `two` that of ranges with two
-    culprits of half the effect, `broken` that of commits in unbuildable stretches. `pool` is a
-    column of recorded boots that are drawn instead, as logarithms: those of a good kernel plus
-    `effect`, or with kind "kernels" those of two real kernels. With kind "count" boots are numbers
+    culprits of half the effect, `broken` that of commits in unbuildable stretches. With `steps` so
+    many commits, anywhere in the range, share the effect evenly: the right answer is that it came
+    gradually, and each commit that is named is wrong. `pool` is a column of
+    recorded boots that are drawn instead, as logarithms: those of a good kernel plus `effect`, or
+    with kind "kernels" those of two real kernels. With kind "count" boots are numbers
     of events, EVENTS of a good kernel and exp(`effect`) times as many of a bad one. `drift` is what
     a boot adds to the level of the host for all boots to come, standard deviation.
     """
@@ -51,6 +54,7 @@ class Cell:
     none: float = 0.0
     merge: float = 0.0
     two: float = 0.0
+    steps: int = 0
     broken: float = 0.0
     kind: str = "location"
     pool: str = ""
@@ -101,7 +105,9 @@ class World:
 
     @property
     def truth(self) -> frozenset[str]:
-        """Shas that are a right answer; empty when there is no culprit."""
+        """Shas that are a right answer; empty when there is no culprit, or there are too many."""
+        if self.cell.steps:
+            return frozenset()
         return frozenset(self.graph.commits[i].sha for i in self.culprits)
 
     def build(self, sha: str) -> str | None:
@@ -126,26 +132,26 @@ class World:
         cell = self.cell
         centre = self._shift(sha) + self._offset(place) + self._level()
         if cell.pool:
-            bad = cell.kind == "kernels" and rng.random() < self._share(sha)
+            bad = cell.kind == "kernels" and rng.random() < self.share(sha)
             recorded = boots_of(cell.pool, "spinlock" if bad else "rwlock")
             return [centre + float(rng.choice(recorded)) for _ in range(runs)]
         if cell.kind == "count":
-            mean = EVENTS * math.exp(cell.effect * self._share(sha))
+            mean = EVENTS * math.exp(cell.effect * self.share(sha))
             return [float(rng.poisson(mean * rng.gamma(SHAPE) / SHAPE)) for _ in range(runs)]
         centre += cell.boot**0.5 * self._draw(rng)
         own = (1 - cell.boot - cell.build) ** 0.5
-        if cell.kind == "variance" and self._share(sha):
+        if cell.kind == "variance" and self.share(sha):
             own *= 1 + cell.effect
         return [centre + own * self._draw(rng) for _ in range(runs)]
 
-    def _share(self, sha: str) -> float:
+    def share(self, sha: str) -> float:
         """Share of the effect that `sha` shows."""
         side = self.ancestry.side(sha)
         held = [bool(side[i]) for i in self.culprits]
         return sum(held) / len(held) if held else 0.0
 
     def _shift(self, sha: str) -> float:
-        return self.cell.effect * self._share(sha) if self.cell.kind == "location" else 0.0
+        return self.cell.effect * self.share(sha) if self.cell.kind == "location" else 0.0
 
     def _offset(self, place: int) -> float:
         """What the layout of one build adds."""
@@ -191,7 +197,9 @@ def world(cell: Cell, ancestry: Ancestry, trial: int) -> World:
     culprits: tuple[int, ...] = ()
     layout = False
     broken = _broken(cell, ancestry, rng)
-    if rng.random() < cell.none:
+    if cell.steps:
+        culprits = tuple(sorted(rng.sample(range(size), cell.steps)))
+    elif rng.random() < cell.none:
         layout = rng.random() < 0.5
     else:
         merges = [i for i, parents in enumerate(ancestry.parents) if len(parents) > 1]
@@ -200,7 +208,10 @@ def world(cell: Cell, ancestry: Ancestry, trial: int) -> World:
         culprits = (first,)
         if rng.random() < cell.two:
             culprits = (first, rng.randrange(size))
-    return World(cell, ancestry, rng.randrange(2**32), culprits, layout, broken)
+    made = World(cell, ancestry, rng.randrange(2**32), culprits, layout, broken)
+    if cell.steps:
+        made.right_without_culprit = (Outcome.GRADUAL.value,)
+    return made
 
 
 def _broken(cell: Cell, ancestry: Ancestry, rng: random.Random) -> frozenset[str]:

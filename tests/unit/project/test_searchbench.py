@@ -33,6 +33,19 @@ def line(broken, *culprits):
     return World(CELL, ancestry, 1, culprits, False, frozenset(shas[i] for i in broken)), shas  # noqa: FBT003
 
 
+def test_many_steps_have_no_commit_that_is_right():
+    cell = Cell("steps", "linear-100", 3.0, steps=20)
+    many = here(cell, 1)
+    assert len(many.culprits) == 20
+    commits = [commit.sha for commit in many.graph.commits]
+    shares = [many.share(sha) for sha in ("good", *commits)]
+    assert (shares[0], shares[-1]) == (0.0, pytest.approx(1.0))
+    assert shares == sorted(shares)
+    assert right(many, Said("gradual"))
+    assert not any(right(many, Said("culprit", (sha,))) for sha in commits)
+    assert not right(many, Said("not_reproduced"))
+
+
 @pytest.mark.parametrize("arm", ["ours", "oracle"])
 def test_a_set_that_holds_the_culprit_is_right(arm):
     cell = Cell("sets", "linear-100", 3.0, boot=0.3, broken=0.4)
