@@ -101,7 +101,7 @@ def reached(places: Floats, shares: Floats) -> Floats:
     return has
 
 
-def place_of(ledger: Ledger, ancestry: Ancestry, candidates: Bools, sha: str) -> float:
+def _place_of(ledger: Ledger, ancestry: Ancestry, candidates: Bools, sha: str) -> float:
     """The share of all candidates that a revision has in it."""
     return float(side_of(ledger, ancestry, sha)[candidates].sum() / max(1, candidates.sum()))
 
@@ -116,7 +116,7 @@ def weigh_gradual(
     good, bad, line = nodes
     candidates = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
     places = np.array([
-        place_of(ledger, ancestry, candidates, kernel.shas[0]) for kernel in posterior.kernels
+        _place_of(ledger, ancestry, candidates, kernel.shas[0]) for kernel in posterior.kernels
     ])  # fmt: skip
     values = [kernel.values(posterior.view) for kernel in posterior.kernels]
     inner = (places > 0) & (places < 1)
@@ -143,6 +143,13 @@ def weigh_gradual(
     )  # fmt: skip
 
 
+def _places(ledger: Ledger, ancestry: Ancestry) -> Floats:
+    """The share of all candidates that each has in it, itself too (n,)."""
+    candidates = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
+    places: Floats = ancestry.mass(candidates.astype(np.float64)) / max(1, candidates.sum())
+    return places
+
+
 def farthest(
     ledger: Ledger, ancestry: Ancestry, posterior: Posterior, *, build: bool
 ) -> str | None:
@@ -150,8 +157,7 @@ def farthest(
     level rises all along, a kernel tells most where none is known. None where none is left; without
     `build` only what is built counts.
     """
-    candidates = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
-    places = ancestry.mass(candidates.astype(np.float64)) / max(1, candidates.sum())
+    places = _places(ledger, ancestry)
     booted = ancestry.places(sha for kernel in posterior.kernels for sha in kernel.shas)
     known = np.unique(np.concatenate([[0.0, 1.0], places[booted]]))
     after = np.searchsorted(known, places).clip(1, known.size - 1)
@@ -170,12 +176,10 @@ def stretches_of(ledger: Ledger, ancestry: Ancestry, gradual: Gradual) -> tuple[
     the nearest to each quarter; where a merge brings in more than a quarter, there are fewer.
     """
     graph = ancestry.graph
-    candidates = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
     line = [ancestry.index[graph.newer]]
     while before := ancestry.parents[line[-1]]:
         line.append(before[0])
-    held = np.array([ancestry.ancestors_or_self(i)[candidates].sum() for i in line])
-    places = held / max(1, candidates.sum())
+    places = _places(ledger, ancestry)[line]
     quarters = np.arange(1, STRETCHES) / STRETCHES
     nearest = {int(np.abs(places - quarter).argmin()) for quarter in quarters} - {0}
     inner = sorted(nearest, reverse=True)
@@ -227,10 +231,8 @@ class _Boots:
         rough = np.array([self._at(t, every, rows, columns, few) for t in range(self._shape[0])])
         worth = (rough >= rough.max(axis=(0, 1, 2)) - _WORTH).any(axis=3)
         for t in range(self._shape[0]):
-            scales, pairs = (
-                np.flatnonzero(worth[t].any(axis=1)),
-                np.flatnonzero(worth[t].any(axis=0)),
-            )
+            scales = np.flatnonzero(worth[t].any(axis=1))
+            pairs = np.flatnonzero(worth[t].any(axis=0))
             if pairs.size:
                 nodes = self._at(t, scales, rows[pairs], columns[pairs], has)
                 found = np.logaddexp(found, logsumexp(nodes.transpose(2, 0, 1), 2))

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+from dataclasses import replace
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +13,8 @@ from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.events import Booted
+from rtbisect.search.gradual import NOT_GRADUAL, shapes, stretches_of
+from rtbisect.search.ledger import Ledger
 from rtbisect.search.spec import Finish, SearchSpec
 from searchbench.simulate import events, rehearse
 
@@ -64,6 +69,20 @@ class Oracle:
         if sha in self.dead:
             return RunStatus.BOOT_FAILED, 0.0
         return RunStatus.COMPLETE, 4.0 if self.ancestry.side(sha)[self.culprit] else 1.0
+
+
+@settings(max_examples=deep(40, 400))
+@given(graphs(), st.integers(0, len(shapes()) - 1))
+def test_stretches_cover_the_history_and_share_all_of_the_shift(graph, row):
+    ancestry = Ancestry(graph)
+    found = replace(NOT_GRADUAL, shares=shapes()[[row]])
+    parts = stretches_of(Ledger(THRESHOLD, ()), ancestry, found)
+    assert (parts[0].older, parts[-1].newer) == (graph.older, graph.newer)
+    assert abs(sum(part.share for part in parts) - 1) < 1e-9
+    for part, following in pairwise(parts):
+        assert part.newer == following.older
+        assert ancestry.side(following.newer)[ancestry.index[part.newer]]
+    assert all(part.low == part.share == part.high for part in parts)
 
 
 def specification(graph, **changes):
