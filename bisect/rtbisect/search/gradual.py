@@ -2,8 +2,8 @@
 """A change in many small steps: the level rises over a stretch of the history, at no one commit.
 
 One culprit, or two, explain kernels on the way up by the noise of builds, and the posterior walks
-to a wrong commit. Here the level of a kernel follows from how many candidates it has in it: by
-straight lines between the quarters of the history, each with its share of the shift. Shares, the
+to a wrong commit. Here each candidate adds a little, in each quarter of the history as much as its
+share of the shift is, and the level of a kernel follows from the candidates in it. Shares, the
 levels of both ends, scale and tau are integrated on the nodes of the posterior, so that the
 evidence stands beside that of one culprit, of two and of none.
 """
@@ -22,6 +22,8 @@ from rtbisect.search.likelihood.two_level import BootGrid
 from rtbisect.search.posterior import Posterior, allowed, side_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
     from rtbisect.search.ancestry import Ancestry, Bools, Floats
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
     from rtbisect.search.two_culprits import TwoCulprits
 
 #: Prior probability that a range with a change has it in many steps.
-GRADUAL = 0.1
+GRADUAL = 0.05
+#: From this probability on many steps stand against a commit, and against a cut between two. Below
+#: it the proof looks at what is named: in one of many steps it finds no difference.
+LIKELIER = 0.5
 #: Stretches of the history, with equally many candidates each.
 STRETCHES = 4
 #: The share of a stretch is a multiple of one part of so many. None has more than half: that would
@@ -90,20 +95,44 @@ def shapes() -> Floats:
     return np.array(rows) / _PARTS
 
 
-def reached(places: Floats, shares: Floats) -> Floats:
-    """What of the shift kernels have that hold so much of the history (k,), for each row of shares
-    (q, STRETCHES): (q, k).
-    """
-    whole = np.concatenate([np.zeros((len(shares), 1)), shares.cumsum(axis=1)], axis=1)
-    at = np.clip(places * STRETCHES, 0, STRETCHES)
-    stretch = np.minimum(at.astype(np.intp), STRETCHES - 1)
-    has: Floats = whole[:, stretch] + (at - stretch) * shares[:, stretch]
-    return has
+@dataclass(frozen=True, eq=False)
+class History:
+    """Where commits lie in the history, for each candidate (n,)."""
+
+    #: The share of all candidates that a commit has in it, itself too.
+    places: Floats
+    #: Its stretch: all have equally many candidates, by their places; STRETCHES for commits that
+    #: are none.
+    stretch: npt.NDArray[np.intp]
+
+    def held(self, sides: Iterable[Bools]) -> Floats:
+        """What of each stretch kernels have in them, by their `sides` (see `side_of`): (k,
+        STRETCHES). Steps add up where branches are merged, so that a merge alone makes none.
+        """
+        sizes = np.bincount(self.stretch, minlength=STRETCHES + 1)[:STRETCHES]
+        rows = [np.bincount(self.stretch[side], minlength=STRETCHES + 1) for side in sides]
+        return np.array(rows)[:, :STRETCHES] / np.maximum(1, sizes)
 
 
-def _place_of(ledger: Ledger, ancestry: Ancestry, candidates: Bools, sha: str) -> float:
-    """The share of all candidates that a revision has in it."""
-    return float(side_of(ledger, ancestry, sha)[candidates].sum() / max(1, candidates.sum()))
+@lru_cache(maxsize=16)
+def _history(
+    ancestry: Ancestry,
+    twins: tuple[tuple[str, ...], ...],
+    assumed: tuple[tuple[str, str], ...],
+) -> History:
+    candidates = allowed(ancestry, twins, assumed)
+    count = max(1, int(candidates.sum()))
+    places = ancestry.mass(candidates.astype(np.float64)) / count
+    stretch = np.full(ancestry.size, STRETCHES)
+    order = places.argsort(kind="stable")
+    order = order[candidates[order]]
+    stretch[order] = np.arange(order.size) * STRETCHES // count
+    return History(places, stretch)
+
+
+def history_of(ledger: Ledger, ancestry: Ancestry) -> History:
+    """The history as far as its commits can be culprits, by the kernels that are equal."""
+    return _history(ancestry, ledger.equal.twins, ledger.equal.assumed)
 
 
 def weigh_gradual(
@@ -114,10 +143,9 @@ def weigh_gradual(
     if posterior.grid is None or nodes is None or not np.isfinite(others.evidence):
         return NOT_GRADUAL
     good, bad, line = nodes
-    candidates = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
-    places = np.array([
-        _place_of(ledger, ancestry, candidates, kernel.shas[0]) for kernel in posterior.kernels
-    ])  # fmt: skip
+    sides = [side_of(ledger, ancestry, kernel.shas[0]) for kernel in posterior.kernels]
+    held = history_of(ledger, ancestry).held(sides)
+    places = held.mean(axis=1)
     values = [kernel.values(posterior.view) for kernel in posterior.kernels]
     inner = (places > 0) & (places < 1)
     if not inner.any():
@@ -130,24 +158,17 @@ def weigh_gradual(
         line=line,
         scale=np.diagonal(posterior.grid.couple),
     )
-    evidence = boots.evidence(reached(places[inner], shapes()))
+    evidence = boots.evidence(shapes() @ held[inner].T)
     log = float(logsumexp(evidence)) - np.log(len(evidence)) + np.log(GRADUAL / (1 - GRADUAL))
     weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()
-    has = weights @ reached(places, shapes())
+    has = held @ (weights @ shapes())
     original = np.array([not kernel.layout for kernel in posterior.kernels])
     inside = (has > _INSIDE) & (has < 1 - _INSIDE) & original
     return Gradual(
         float(1 / (1 + np.exp(np.clip(others.evidence - log, -700, 700)))),
         shapes(), weights, int(inside.sum()),
     )  # fmt: skip
-
-
-def _places(ledger: Ledger, ancestry: Ancestry) -> Floats:
-    """The share of all candidates that each has in it, itself too (n,)."""
-    candidates = allowed(ancestry, ledger.equal.twins, ledger.equal.assumed)
-    places: Floats = ancestry.mass(candidates.astype(np.float64)) / max(1, candidates.sum())
-    return places
 
 
 def farthest(
@@ -157,7 +178,7 @@ def farthest(
     level rises all along, a kernel tells most where none is known. None where none is left; without
     `build` only what is built counts.
     """
-    places = _places(ledger, ancestry)
+    places = history_of(ledger, ancestry).places
     booted = ancestry.places(sha for kernel in posterior.kernels for sha in kernel.shas)
     known = np.unique(np.concatenate([[0.0, 1.0], places[booted]]))
     after = np.searchsorted(known, places).clip(1, known.size - 1)
@@ -179,13 +200,14 @@ def stretches_of(ledger: Ledger, ancestry: Ancestry, gradual: Gradual) -> tuple[
     line = [ancestry.index[graph.newer]]
     while before := ancestry.parents[line[-1]]:
         line.append(before[0])
-    places = _places(ledger, ancestry)[line]
+    history = history_of(ledger, ancestry)
+    places = history.places[line]
     quarters = np.arange(1, STRETCHES) / STRETCHES
     nearest = {int(np.abs(places - quarter).argmin()) for quarter in quarters} - {0}
     inner = sorted(nearest, reverse=True)
     ends = [graph.older, *(graph.commits[line[i]].sha for i in inner), graph.newer]
-    has = reached(np.array([0.0, *places[inner], 1.0]), gradual.shares)
-    each = np.diff(has, axis=1)
+    held = history.held(ancestry.side(sha) for sha in ends)
+    each = gradual.shares @ np.diff(held, axis=0).T
     return tuple(
         Stretch(
             older=older, newer=newer, share=float(gradual.weights @ share),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import Calibration, calibration_of
-from rtbisect.search.gradual import NOT_GRADUAL, Gradual, weigh_gradual
+from rtbisect.search.gradual import LIKELIER, NOT_GRADUAL, Gradual, weigh_gradual
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.posterior import Posterior, posterior
 from rtbisect.search.two_culprits import TwoCulprits, weigh_pairs
@@ -81,6 +81,8 @@ class SearchState:
     @cached_property
     def two(self) -> TwoCulprits:
         """Whether there are two culprits, or rather many; only after the calibration, too."""
-        few = 1 - self.gradual.probability
-        pairs = self._pairs
+        pairs, many = self._pairs, self.gradual.probability
+        if many < LIKELIER:
+            return pairs
+        few = 1 - many
         return replace(pairs, probability=few * pairs.probability, commits=few * pairs.commits)

@@ -207,7 +207,6 @@ def gradual_probe(state: SearchState) -> str | None:
     """
     spec, ledger, belief = state.spec, state.ledger, state.belief
     asked = ledger.boots % PROBE_EVERY == 0 or belief.none >= NONE_ENOUGH
-    asked |= float(belief.commits.max()) >= spec.confidence
     if not asked or ledger.boots >= spec.max_boots or state.gradual.probability < SUSPECTED:
         return None
     build = ledger.builds < spec.max_builds
