@@ -24,8 +24,10 @@ NONE_ENOUGH = 0.95
 NONE_LEFT = 0.9
 #: Probability of two culprits, and of a kernel between the levels, at which the range is split.
 SPLIT = 0.95
-#: Kernels between the levels of the ends without which a change is not said to have come gradually.
-INSIDE = 5
+#: Probability of many steps at which the search ends so, and kernels that have to lie between the
+#: levels of the ends. With 0.95 and five a single boot of each made a line of two culprits by luck.
+GRADUAL_ENOUGH = 0.99
+INSIDE = 8
 #: A change that may have come gradually is looked for from this probability on, by one boot of so
 #: many.
 SUSPECTED = 0.2
@@ -179,7 +181,7 @@ def several_finish(state: SearchState) -> Finish | None:
 def gradual_finish(state: SearchState) -> Finish | None:
     """Many small steps: no commit is to be found."""
     gradual = state.gradual
-    if gradual.probability < SPLIT or gradual.inside < INSIDE:
+    if gradual.probability < GRADUAL_ENOUGH or gradual.inside < INSIDE:
         return None
     reason = Finding.of(
         Endings.GRADUAL,

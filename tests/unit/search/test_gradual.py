@@ -88,7 +88,7 @@ def test_a_change_in_many_steps_ends_so(seed):
     found = engine.answer(state)
     assert finish.outcome is Outcome.GRADUAL
     assert (found.culprit, found.candidates, found.between) == (None, (), "")
-    assert found.confidence >= stop.SPLIT
+    assert found.confidence >= stop.GRADUAL_ENOUGH
     (reason,) = found.reasons
     assert (reason.kind, reason.data["boots"]) == (Endings.GRADUAL, state.ledger.boots)
     assert reason.data["kernels"] >= stop.INSIDE
@@ -110,7 +110,7 @@ def test_one_or_two_culprits_are_not_many_steps(culprits):
 
 def test_many_steps_name_nobody_and_cut_nothing():
     state = log_of(steps(50))
-    assert state.gradual.probability > stop.SPLIT
+    assert state.gradual.probability >= stop.GRADUAL_ENOUGH
     assert state.two.probability < 1 - stop.SPLIT
     assert state.two.commits.max() < 1 - stop.SPLIT
     assert stop.several_finish(state).outcome is Outcome.GRADUAL
