@@ -37,6 +37,8 @@ GRADUAL = 0.05
 LIKELIER = 0.5
 #: Stretches of the history, with equally many candidates each.
 STRETCHES = 4
+#: In a shorter range every commit can be tested, and many steps are no thought of their own.
+FEWEST = 4 * STRETCHES
 #: The share of a stretch is a multiple of one part of so many. None has more than half: that would
 #: be a step with small ones beside it.
 _PARTS = 8
@@ -141,6 +143,8 @@ def weigh_gradual(
     """Weigh many steps against one, two and none. Only for figures with levels, as pairs."""
     nodes = _line(posterior.grid) if posterior.grid is not None else None
     if posterior.grid is None or nodes is None or not np.isfinite(others.evidence):
+        return NOT_GRADUAL
+    if ancestry.size < FEWEST:
         return NOT_GRADUAL
     good, bad, line = nodes
     sides = [side_of(ledger, ancestry, kernel.shas[0]) for kernel in posterior.kernels]

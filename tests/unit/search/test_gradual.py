@@ -16,7 +16,7 @@ from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine, stop
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.events import Booted, Built
-from rtbisect.search.gradual import NOT_GRADUAL, STRETCHES, farthest, stretches_of
+from rtbisect.search.gradual import FEWEST, NOT_GRADUAL, STRETCHES, farthest, stretches_of
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.spec import BootPurpose, SearchSpec, Trial
 from searchbench.simulate import rehearse
@@ -192,5 +192,11 @@ def test_shares_of_failures_have_no_steps():
             seen = Observation(value=float(rng.random() < chance))
             event = Booted(revision=sha, status=RunStatus.COMPLETE, observation=seen, seconds=1.0)
             state = engine.apply(state, event)
+    assert state.belief.possible
+    assert state.gradual is NOT_GRADUAL
+
+
+def test_a_short_range_has_no_many_steps():
+    state = log_of(range(FEWEST - 1), spec(FEWEST - 1))
     assert state.belief.possible
     assert state.gradual is NOT_GRADUAL
