@@ -59,6 +59,7 @@ PARTS = {
     "ours-no-h0": Parts(none=False),
     "ours-no-build-noise": Parts(build_noise=False),
     "ours-no-pairs": Parts(two_culprits=False),
+    "ours-no-gradual": Parts(gradual=False),
     "ours-no-states": Parts(states=False),
     "oracle": Parts(controls=False),
     "oracle-proved": Parts(controls=False),

@@ -74,7 +74,7 @@ class SearchState:
     @cached_property
     def gradual(self) -> Gradual:
         """Whether the change came in many steps; only after the calibration, too."""
-        if not self.spec.gradual:
+        if not self.spec.parts.gradual:
             return NOT_GRADUAL
         return weigh_gradual(self.ledger, self.ancestry, self.belief, self._pairs)
 

@@ -79,8 +79,6 @@ class SearchSpec:
     alpha: float = 0.01
     #: What the search takes into account.
     parts: Parts = WHOLE_MODEL
-    #: A change in many steps is thought of.
-    gradual: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.gradual import FEWEST, NOT_GRADUAL, STRETCHES, farthest, stretches_of
 from rtbisect.search.ledger import Ledger
+from rtbisect.search.parts import Parts
 from rtbisect.search.spec import BootPurpose, SearchSpec, Trial
 from searchbench.simulate import rehearse
 
@@ -127,7 +128,7 @@ def test_shares_follow_where_the_steps_are():
 
 
 def test_a_campaign_of_before_knows_no_many_steps():
-    now, before = log_of(steps(50)), log_of(steps(50), spec(gradual=False))
+    now, before = log_of(steps(50)), log_of(steps(50), spec(parts=Parts(gradual=False)))
     assert before.gradual is NOT_GRADUAL
     assert before.two.probability > now.two.probability
     assert (before.belief.commits == now.belief.commits).all()
