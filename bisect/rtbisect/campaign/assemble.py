@@ -120,6 +120,27 @@ def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
     )
 
 
+def _command_limits(command: CommandRequest) -> Limits:
+    return Limits(
+        # Shares of failures take many runs to tell apart.
+        calibrate_max=max(40, command.max_runs // 4) if command.pass_fail else 40,
+        # What fails in one run of ten promises nothing before it has failed.
+        looks_max=0 if command.pass_fail else command.max_runs // LOOKS_SHARE,
+        max_boots=command.max_runs,
+        max_builds=command.max_runs,
+    )
+
+
+def _wanted(request: CampaignRequest, command: CommandRequest) -> Wanted:
+    return Wanted(
+        metric=request.metric or "",
+        tool=command.format,
+        extract=command.extract,
+        json_path=command.json_path,
+        unit=command.unit,
+    )
+
+
 def _command_ports(
     state: Path, request: CampaignRequest, journal: Journal, screen: Screen
 ) -> tuple[Setup, Ports]:
@@ -132,14 +153,7 @@ def _command_ports(
         tree=request.repo,
         repo=request.repo,
         thresholds=(command.threshold(),),
-        limits=Limits(
-            # Shares of failures take many runs to tell apart.
-            calibrate_max=max(40, command.max_runs // 4) if command.pass_fail else 40,
-            # What fails in one run of ten promises nothing before it has failed.
-            looks_max=0 if command.pass_fail else command.max_runs // LOOKS_SHARE,
-            max_boots=command.max_runs,
-            max_builds=command.max_runs,
-        ),
+        limits=_command_limits(command),
         operator="",
         kernel=None,
         given_build_s=_given_build_s(command),
@@ -147,13 +161,7 @@ def _command_ports(
     )
     settings = worktree_run.CommandSettings(
         argv=command.argv,
-        wanted=Wanted(
-            metric=request.metric or "",
-            tool=command.format,
-            extract=command.extract,
-            json_path=command.json_path,
-            unit=command.unit,
-        ),
+        wanted=_wanted(request, command),
         tell=progress.tell,
         pass_fail=command.pass_fail,
         timeout_s=command.timeout_s,

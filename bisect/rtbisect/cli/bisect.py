@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,6 +30,9 @@ from rtbisect.model.campaign import Better, CampaignKind, CampaignRequest, Sough
 from rtbisect.model.command import SUITE, CommandRequest, Extra
 from rtbisect.program.tool_outputs import Format
 from rtbisect.program.wanted import Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 #: A first look at both ends, a proof, and a few runs between them.
 FEWEST_RUNS = 36
@@ -200,21 +203,9 @@ def run(
     repository, older, newer, given = resolve.ends_of_repository(
         output.state, repo, *sought.ends(good, bad)
     )
-    # The other options are named as the fields of the request.
     build = resolve.build_words(build_line, Path(repository))
     argv = resolve.command_words(command, Path(repository), built=bool(build))
-    names = ("metric", "extract", "json_path")
-    wanted = Wanted(tool=tool or "", **{name: measured_as[name] for name in names})
-    measured = CommandRequest(
-        argv=argv,
-        build=build,
-        keep_builds=keep_builds or 0,
-        format=wanted.tool,
-        unit=wanted.checked().unit,
-        first_look=True,
-        **measured_as,
-    )
-    _check_options(measured)
+    measured = _measured(argv, build, keep_builds or 0, tool or "", measured_as)
     request = CampaignRequest(
         kind=CampaignKind.RUN,
         site="",
@@ -230,6 +221,29 @@ def run(
     )
     record = session.start(output.state, request, PlainProgress())
     return result.show(output, record)
+
+
+def _measured(
+    argv: tuple[str, ...],
+    build: tuple[str, ...],
+    keep_builds: int,
+    tool: str,
+    options: Mapping[str, Any],
+) -> CommandRequest:
+    """What is measured. The other options are named as the fields of the request."""
+    names = ("metric", "extract", "json_path")
+    wanted = Wanted(tool=tool, **{name: options[name] for name in names})
+    measured = CommandRequest(
+        argv=argv,
+        build=build,
+        keep_builds=keep_builds,
+        format=tool,
+        unit=wanted.checked().unit,
+        first_look=True,
+        **options,
+    )
+    _check_options(measured)
+    return measured
 
 
 def _check_options(request: CommandRequest) -> None:

@@ -127,11 +127,7 @@ class CommandInWorktree:
         if "/" in settings.argv[0] and not program.is_file():
             absent = Finding.of(Commands.NOT_THERE, program=cut(settings.argv[0], 160))
             return ended(status=RunStatus.SKIPPED, reason=absent)
-        settings.work_dir.mkdir(parents=True, exist_ok=True)
-        out = settings.work_dir / f"{order.run_id}.out"
-        err = settings.work_dir / f"{order.run_id}.err"
-        for path in (out, err):
-            path.unlink(missing_ok=True)
+        out, err = self._fresh_logs(order.run_id)
         done = run(
             settings.argv,
             cwd=self._source,
@@ -165,6 +161,15 @@ class CommandInWorktree:
             value=reading.value, unit=reading.unit,
         )  # fmt: skip
         return replace(measured, measurements=(figure,))
+
+    def _fresh_logs(self, run_id: str) -> tuple[Path, Path]:
+        """Where the output and the errors of a run go."""
+        folder = self._settings.work_dir
+        folder.mkdir(parents=True, exist_ok=True)
+        logs = folder / f"{run_id}.out", folder / f"{run_id}.err"
+        for path in logs:
+            path.unlink(missing_ok=True)
+        return logs
 
     def _prepare(self, revision: str, note: Note) -> Made | None:
         """The revision is there: what was built stays, what the command changed is put back. Gives

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Searches that are rehearsed, and boots after which one that has not ended is left.
 REHEARSALS, LONGEST = 64, 600
-#: Share of them that need not end: they are the longest ones.
+#: So few of them need not end: they are left after twice the boots of all others.
 REST = 0.08
 #: A place in line that no kernel has.
 _FREE = 1 << 40
@@ -172,6 +172,7 @@ def rehearsed(outlook: Outlook) -> Rehearsed:
     """Searches from here to their ends, as often as REHEARSALS."""
     play = _Play(outlook, np.random.default_rng(outlook.terms.seed))
     done = {name: np.zeros(REHEARSALS) for name in ("boots", "builds", "layouts", "named", "over")}
+    longest = LONGEST
     while play.row.size:
         belief = _belief(play)
         step, lead = _next(play, belief), _leading(play, belief)
@@ -181,9 +182,9 @@ def rehearsed(outlook: Outlook) -> Rehearsed:
         stands_out = _alone(play, belief).max(axis=1) >= LEADING
         named = (due == _NONE_DUE) & ((lead >= 0) | (dull & stands_out))
         over = named | dull | (belief.none >= NONE_ENOUGH)
-        left = over | (play.boots >= LONGEST)
-        if (~left).sum() <= REST * REHEARSALS:
-            left[:] = True
+        left = over | (play.boots >= longest)
+        if longest == LONGEST and (~left).sum() <= REST * REHEARSALS:
+            longest = min(LONGEST, 2 * play.boots.max() + 1)
         rows = play.row[left]
         for name in ("boots", "builds", "layouts"):
             done[name][rows] = getattr(play, name)[left]
@@ -203,43 +204,43 @@ def _of(step: _Next, which: Bools) -> _Next:
     return _Next(**{name: value[which] for name, value in vars(step).items()})
 
 
+@dataclass(frozen=True, eq=False)
+class _Booted:
+    """What was booted in each rehearsal."""
+
+    #: Boots of each kernel, and their middle (r, k, 1).
+    count: Floats
+    middle: Floats
+    sigma: float
+
+    @classmethod
+    def of(cls, play: _Play) -> _Booted:
+        count = play.count[:, :, None]
+        middle = np.where(count > 0, play.sum[:, :, None] / np.maximum(count, 1), 0.0)
+        return cls(count, middle, play.look.sigma)
+
+    def precision(self, tau: Floats) -> Floats:
+        """How well each kernel tells the level of its side, for each tau (r, k, t)."""
+        own = self.sigma**2 / np.maximum(self.count, 1)
+        precision: Floats = np.where(self.count > 0, 1 / (tau**2 + own), 0.0)
+        return precision
+
+    def constant(self, precision: Floats) -> Floats:
+        """Log likelihood as far as it does not hang on the sides (r, t)."""
+        logs = np.log(np.where(self.count > 0, precision, 1.0)) - precision * self.middle**2
+        half: Floats = 0.5 * logs.sum(axis=1)
+        return half
+
+
 def _belief(play: _Play) -> _Belief:
     """The posterior of each rehearsed search: levels are integrated in closed form, the noise of
     builds over its nodes.
     """
-    look = play.look
-    count = play.count[:, :, None]
-    booted = count > 0
-    middle = np.where(booted, play.sum[:, :, None] / np.maximum(count, 1), 0.0)
-
-    def weight(tau: Floats) -> Floats:
-        own = look.sigma**2 / np.maximum(count, 1)
-        precision: Floats = np.where(booted, 1 / (tau**2 + own), 0.0)
-        return precision
-
-    def constant(precision: Floats) -> Floats:
-        logs = np.log(np.where(booted, precision, 1.0)) - precision * middle**2
-        half: Floats = 0.5 * logs.sum(axis=1)
-        return half
-
-    precision = weight(look.good.tau)
-    weighted = precision * middle
-    after, after_sum = precision.sum(axis=1), weighted.sum(axis=1)
-    upto, upto_sum = np.cumsum(precision, axis=1), np.cumsum(weighted, axis=1)
-    good_log, good_mean, good_left = _side(look.good, upto - precision, upto_sum - weighted)
-    bad_log, bad_mean, bad_left = _side(
-        look.bad, after[:, None] - upto + precision, after_sum[:, None] - upto_sum + weighted
-    )
-    worse = ndtr((bad_mean - good_mean - look.least) / np.sqrt(good_left + bad_left))
-    log = (
-        good_log
-        + bad_log
-        + np.log(np.maximum(worse, 1e-12))
-        + (constant(precision) + np.log(look.good.weight))[:, None]
-    )
-    of_none = weight(look.shared.tau)
-    none_log, _, _ = _side(look.shared, of_none.sum(axis=1), (of_none * middle).sum(axis=1))
-    none_log = none_log + constant(of_none) + np.log(look.shared.weight)
+    look, booted = play.look, _Booted.of(play)
+    log, good, bad = _sides_known(look, booted)
+    of_none = booted.precision(look.shared.tau)
+    none_log, _, _ = _side(look.shared, of_none.sum(axis=1), (of_none * booted.middle).sum(axis=1))
+    none_log = none_log + booted.constant(of_none) + np.log(look.shared.weight)
     reach = np.minimum(play.place + 1, play.before.size - 1)
     share = np.diff(play.before[reach], axis=1, prepend=0.0)
     with np.errstate(divide="ignore"):
@@ -255,10 +256,28 @@ def _belief(play: _Play) -> _Belief:
         between=between,
         none=none / (commits + none),
         bad=np.cumsum(between, axis=1),
-        apart=np.maximum((nodes * (bad_mean - good_mean)).sum(axis=(1, 2)), 0.0),
+        apart=np.maximum((nodes * (bad[0] - good[0])).sum(axis=(1, 2)), 0.0),
         tau=np.sqrt((nodes.sum(axis=1) * look.good.tau**2).sum(axis=1)),
-        unsure=np.sqrt((nodes * good_left).sum(axis=(1, 2))),
+        unsure=np.sqrt((nodes * good[1]).sum(axis=(1, 2))),
     )
+
+
+def _sides_known(
+    look: Outlook, booted: _Booted
+) -> tuple[Floats, tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Log likelihood where each kernel is the first bad one, for each tau (r, k, t), and mean and
+    variance of the levels of good and bad there.
+    """
+    precision = booted.precision(look.good.tau)
+    weighted = precision * booted.middle
+    upto, upto_sum = np.cumsum(precision, axis=1), np.cumsum(weighted, axis=1)
+    before, before_sum = upto - precision, upto_sum - weighted
+    good_log, *good = _side(look.good, before, before_sum)
+    bad_log, *bad = _side(look.bad, upto[:, -1:] - before, upto_sum[:, -1:] - before_sum)
+    worse = ndtr((bad[0] - good[0] - look.least) / np.sqrt(good[1] + bad[1]))
+    log: Floats = good_log + bad_log + np.log(np.maximum(worse, 1e-12))
+    log += (booted.constant(precision) + np.log(look.good.weight))[:, None]
+    return log, (good[0], good[1]), (bad[0], bad[1])
 
 
 def _side(known: Sides, precision: Floats, weighted: Floats) -> tuple[Floats, Floats, Floats]:

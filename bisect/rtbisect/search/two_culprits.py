@@ -69,13 +69,9 @@ def weigh_pairs(ledger: Ledger, ancestry: Ancestry, posterior: Posterior) -> Two
     # How many candidates that count have each pattern (p,).
     held = np.bincount(member[candidates], minlength=len(pattern)).astype(np.float64)
     values = [kernel.values(posterior.view) for kernel in posterior.kernels]
-    levels = _Levels(
-        np.array([posterior.grid.good.loglik(v) for v in values]),
-        np.array([middle.loglik(v) for v in values]),
-        np.array([posterior.grid.bad.loglik(v) for v in values]),
-        posterior.grid,
-        middle,
-    )
+    good, bad = posterior.grid.good, posterior.grid.bad
+    each = [np.array([side.loglik(v) for v in values]) for side in (good, middle, bad)]
+    levels = _Levels(each[0], each[1], each[2], posterior.grid, middle)
     share = held / max(1, candidates.sum())
     held_patterns = np.flatnonzero(share > 0)
     first, second = (held_patterns[index] for index in np.triu_indices(held_patterns.size, 1))

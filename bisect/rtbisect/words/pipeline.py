@@ -152,12 +152,26 @@ def _forecast(data: Mapping[str, Any]) -> str:
     )
 
 
+def _range(data: Mapping[str, Any]) -> str:
+    """Of boots to come."""
+    one = round(data["low"]) == round(data["high"])
+    return "{low:.0f}" if one else "{low:.0f} to {high:.0f}"
+
+
+def _longer(data: Mapping[str, Any]) -> str:
+    return (
+        "the search takes longer than expected: after {boots} {voice.run}s some {expected:.0f} more"
+        f" ({_range(data)}), {{wall_s:duration}}; within the budget it names a commit with"
+        " probability {chance:probability}"
+    )
+
+
 def _expected(data: Mapping[str, Any]) -> str:
     where = " {figure}" if data["figure"] else ""
     return (
         f"{{boots}} + {{boots}} {{voice.run}}s of the ends show the change{where} (p = {{p:.2g}});"
         " the search is expected to take {builds:built}{expected:.0f} {voice.run}s,"
-        " {wall_s:duration} (four of five searches like it take {low:.0f} to {high:.0f}"
+        f" {{wall_s:duration}} (four of five searches like it take {_range(data)}"
         " {voice.run}s, {low_s:duration} to {high_s:duration}), and to name a commit within the"
         " budget with probability {chance:probability}; the proof takes {least} to {most}"
         " {voice.run}s, or more"
@@ -269,11 +283,7 @@ SENTENCES: Mapping[str, Words] = {
         " the {voice.commit}"
     ),
     Searches.EXPECTED: _expected,
-    Searches.LONGER: (
-        "the search takes longer than expected: after {boots} {voice.run}s some {expected:.0f} more"
-        " ({low:.0f} to {high:.0f}), {wall_s:duration}; within the budget it names a commit with"
-        " probability {chance:probability}"
-    ),
+    Searches.LONGER: _longer,
     Searches.PRIOR: _prior,
     Searches.FORECAST: _forecast,
     Searches.ENDED: "the search ends: {why}",

@@ -40,6 +40,10 @@ NAMED = {
     "lab/windows.py": ({"ipi", "osnoise", "rcu"}, "windows that suites share belong to none"),
     "model/command.py": ({"rcu"}, "frozen"),
     "model/setup.py": ({"rcu"}, "a field that is kept"),
+    "program/tool_outputs.py": (
+        {"osnoise", "rtla", "timerlat"},
+        "a tool whose output `run` reads has the name of a suite",
+    ),
     "words/metrics.py": (
         {
             "epoll",

@@ -15,7 +15,7 @@ from rtbisect.search.likelihood import hypotheses
 from rtbisect.search.likelihood.mixture import StateGrid
 from rtbisect.search.parts import WHOLE_MODEL, Parts
 from rtbisect.search.spec import BootPurpose
-from searchbench.arms import ARMS, WITHOUT
+from searchbench.arms import ARMS, PARTS
 
 FIGURE = replace(spec(chain(2)).threshold, scale=Scale.LINEAR, min_effect=0.5, floor=0.0)
 #: A revision in the middle, and the bad end.
@@ -130,6 +130,6 @@ def test_boots_have_states_or_the_usual_shape(states):
 
 
 def test_each_arm_of_the_benchmark_is_without_one_part():
-    for arm, parts in WITHOUT.items():
+    for arm, parts in PARTS.items():
         assert arm in ARMS
         assert sum(not getattr(parts, part.name) for part in fields(Parts)) == 1

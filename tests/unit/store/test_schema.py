@@ -90,9 +90,9 @@ def test_a_search_for_a_repair_that_an_older_program_began_goes_on(tmp_path):
     assert here.store.get("bisect-1").request == here.request
     assert here.store.of_request(here.request) == ("bisect-1",)
     result, _ = old_stores.go(here)
-    # One that begins today is surer: the boots of its proof count.
+    # One that begins today is surer, as the boots of its proof count, and one gate asks more.
     assert result.confidence < whole.confidence
-    told = {"confidence": 0.0, "reasons": ()}
+    told = {"confidence": 0.0, "reasons": (), "gates": ()}
     assert replace(result, **told) == replace(whole, **told)
     assert result.culprit == old_stores.CULPRIT
     assert result.reasons[0].kind == Proofs.REPAIRS
