@@ -96,7 +96,8 @@ def known(state: SearchState) -> Outlook:
     if not state.layouts:
         terms = replace(terms, layout_s=None)
     commits, places = posterior.commits[possible], tuple(built.tolist())
-    return _outlook(terms, _levels(posterior), commits, posterior.none, places)
+    seen = levels(posterior) or _as_normal(posterior)
+    return _outlook(terms, seen, commits, posterior.none, places)
 
 
 def assumed(terms: Terms, commits: int, effect: float, boots: int) -> Outlook:
@@ -147,18 +148,20 @@ def _outlook(
     )
 
 
-def _levels(posterior: Posterior) -> tuple[Sides, Sides, float]:
-    """Levels of good and bad, and the scale of a boot, if the likeliest sides are right."""
+def levels(posterior: Posterior) -> tuple[Sides, Sides, float] | None:
+    """Levels of good and bad, and the scale of a boot as of a normal one, if the likeliest sides
+    are right; None of shares, counts and states.
+    """
     cell = posterior.cells[0]
     good, bad = cell.grid.good, cell.grid.bad
     if not (isinstance(good, BootGrid) and isinstance(bad, BootGrid)):
-        return _as_normal(posterior)
-    levels = _side(good, cell.good), _side(bad, cell.bad)
+        return None
+    better, worse = _side(good, cell.good), _side(bad, cell.bad)
     scale = _scale(cell)
     # A boot has longer tails: it tells as much as a normal one that scatters more.
-    half = max(levels[1].middle - levels[0].middle, 1e-3 * scale) / 2
+    half = max(worse.middle - better.middle, 1e-3 * scale) / 2
     seen = [student(_Y + sign * half / scale) for sign in (1, -1)]
-    return *levels, 2 * half / same_as_normal(seen[0], seen[1])
+    return better, worse, 2 * half / same_as_normal(seen[0], seen[1])
 
 
 def _scale(cell: Cell) -> float:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbisect.search.information import entropy, information, normal_bits
+from rtbisect.search.outlook import levels
 from rtbisect.search.spec import NONE_AT_MOST, BootPurpose, Trial
 
 if TYPE_CHECKING:
@@ -29,6 +31,10 @@ CONTROL_EVERY = 4
 USELESS_BITS = 1e-4
 #: A kernel whose side is that sure is not booted again for its own sake.
 SURE_SIDE = 0.003
+#: After so many boots of a build its level is known to a quarter of the noise of a boot.
+KNOWN_WELL = 16
+#: What all further boots of such a build have to tell together: from 0.8 to 0.95 it takes 0.43.
+SPENT_BITS = 0.2
 #: Known kernels that are thought of for one more boot: those whose side is most open.
 OPEN_KERNELS = 12
 #: Chance that a revision fails of which nothing is known.
@@ -59,17 +65,6 @@ class _Part:
 def capacity(posterior: Posterior) -> float:
     """Bits that one boot of a new kernel tells at best."""
     return float(information(posterior.good, posterior.bad, _TABLE).max())
-
-
-def information(good: Floats, bad: Floats, share: Floats) -> Floats:
-    """Bits that one boot tells about its side, for each probability `share` of bad.
-
-    `good` and `bad` are predictive probabilities over the same bins. This is the
-    Jensen-Shannon information H(mix) - share H(bad) - (1 - share) H(good).
-    """
-    mix = share[:, None] * bad + (1 - share[:, None]) * good
-    bits: Floats = _entropy(mix) - share * _entropy(bad) - (1 - share) * _entropy(good)
-    return np.maximum(bits, 0.0)
 
 
 def choose(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
@@ -240,8 +235,8 @@ def _gain(state: SearchState, groups: list[list[_Part]]) -> Floats:
             bad = np.clip(state.ancestry.mass(part.weights), 0.0, part_mass) / mass
             good = (part_mass + part.none) / mass - bad
             mixed += bad[:, None] * part.bad + good[:, None] * part.good
-            known_entropy += bad * _entropy(part.bad) + good * _entropy(part.good)
-        total += mass * np.maximum(_entropy(mixed) - known_entropy, 0.0)
+            known_entropy += bad * entropy(part.bad) + good * entropy(part.good)
+        total += mass * np.maximum(entropy(mixed) - known_entropy, 0.0)
     return total
 
 
@@ -264,8 +259,8 @@ def _bits_of(weighted: list[tuple[float, Floats]]) -> float:
     the entropy of the boot less what it is once that is known.
     """
     mixed = sum(probability * density for probability, density in weighted)
-    known_entropy = sum(probability * float(_entropy(density)) for probability, density in weighted)
-    return max(0.0, float(_entropy(np.asarray(mixed))) - known_entropy)
+    known_entropy = sum(probability * float(entropy(density)) for probability, density in weighted)
+    return max(0.0, float(entropy(np.asarray(mixed))) - known_entropy)
 
 
 def trial_against_none(state: SearchState) -> Trial | None:
@@ -327,14 +322,37 @@ def _repeats(state: SearchState, posterior: Posterior) -> dict[int, tuple[float,
     chosen = set(
         undecided[np.abs(bad[undecided] - 0.5).argsort(kind="stable")[:OPEN_KERNELS]].tolist()
     )
-    bits: dict[int, tuple[float, int]] = {}
+    repeats: dict[int, tuple[float, int]] = {}
     for number, kernel in enumerate(posterior.kernels):
-        gained = _bits_of_one_more(posterior, weight, number) if number in chosen else 0.0
+        gained = 0.0
+        if number in chosen:
+            gained = _bits_of_one_more(posterior, weight, number)
+            if (boots := len(kernel.boots)) > KNOWN_WELL:
+                gained = min(gained, _most_bits(posterior, float(bad[number]), boots))
+                # The next boots tell less as the square of their number: this is the sum of all.
+                gained *= gained * boots >= SPENT_BITS
         for sha in kernel.shas:
             i = state.ancestry.index.get(sha, -1)
-            if i >= 0 and gained > bits.get(i, (-1.0, 0))[0]:
-                bits[i] = (gained, kernel.layout)
-    return bits
+            if i >= 0 and gained > repeats.get(i, (-1.0, 0))[0]:
+                repeats[i] = (gained, kernel.layout)
+    return repeats
+
+
+def _most_bits(posterior: Posterior, bad: float, boots: int) -> float:
+    """Bits that one more boot of a build tells about its side that was booted so often and is bad
+    with this probability, if boots are normal: its level is known, and only other builds can tell
+    what is the code of it. Between nodes that lie closer than the boots can tell, the densities of
+    the cells would go on to differ.
+    """
+    known = levels(posterior)
+    if known is None:
+        return math.inf
+    good, worse, sigma = known
+    spread, own = good.tau**2 + good.deviation**2, sigma**2 / boots
+    share = spread / (spread + own)
+    apart = np.maximum(worse.mean - good.mean, 0.0) * (1 - share)
+    distance = apart / np.sqrt(sigma**2 + share * own)
+    return float(good.weight @ normal_bits(np.full(distance.size, bad), distance))
 
 
 def _bits_of_one_more(posterior: Posterior, weight: Floats, kernel_number: int) -> float:
@@ -393,8 +411,3 @@ def failure_chance(state: SearchState) -> Floats:
     survive[working] = 1 - BASE_FAILURE
     chance: Floats = 1 - survive
     return chance
-
-
-def _entropy(p: Floats) -> Floats:
-    bits: Floats = -(p * np.log2(np.maximum(p, 1e-300))).sum(axis=-1)
-    return bits

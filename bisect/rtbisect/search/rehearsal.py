@@ -10,13 +10,13 @@ closed form. What it does next, and when it ends, follows the rules of `plan` an
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
 
-from rtbisect.search.plan import CONTROL_EVERY, STRONG_BITS, USELESS_BITS, information
+from rtbisect.search.information import normal_bits
+from rtbisect.search.plan import CONTROL_EVERY, STRONG_BITS, USELESS_BITS
 from rtbisect.search.spec import NONE_AT_MOST
 from rtbisect.search.stop import LAYOUTS, LEADING, NONE_ENOUGH
 
@@ -343,19 +343,21 @@ def _next(play: _Play, belief: _Belief) -> _Next:
     look, rows = play.look, np.arange(play.row.size)
     apart = belief.apart
     fresh_d = apart / np.sqrt(look.sigma**2 + belief.tau**2 + belief.unsure**2)
-    strong = bits(np.full((rows.size, 1), 0.5), fresh_d)[:, 0] >= STRONG_BITS
+    strong = normal_bits(np.full((rows.size, 1), 0.5), fresh_d)[:, 0] >= STRONG_BITS
     place, q, possible = _fresh_places(play, belief)
-    fresh = np.where(possible, bits(q, fresh_d), 0.0) / (look.terms.boot_s + look.terms.build_s)
+    fresh = np.where(possible, normal_bits(q, fresh_d), 0.0) / (
+        look.terms.boot_s + look.terms.build_s
+    )
     there = play.place < _FREE
     own = look.sigma**2 / np.maximum(play.count, 1)
     spread = (belief.tau**2 + belief.unsure**2)[:, None]
     known = np.where(play.count > 0, spread / (spread + own), 0.0)
     left = np.where(play.count > 0, known * own, spread)
     again_d = apart[:, None] * (1 - known) / np.sqrt(look.sigma**2 + left)
-    again = np.where(there, bits(belief.bad, again_d), 0.0) / look.terms.boot_s
+    again = np.where(there, normal_bits(belief.bad, again_d), 0.0) / look.terms.boot_s
     options = [fresh, again]
     if look.terms.layout_s is not None:
-        other = np.where(there & (play.count > 0), bits(belief.bad, fresh_d), 0.0)
+        other = np.where(there & (play.count > 0), normal_bits(belief.bad, fresh_d), 0.0)
         options.append(other / (look.terms.layout_s + look.terms.boot_s))
     worth = np.concatenate(options, axis=1)
     best = worth.argmax(axis=1)
@@ -411,45 +413,3 @@ def _fresh_places(play: _Play, belief: _Belief) -> tuple[Ints, Floats, Bools]:
     place = np.minimum(place, play.before.size - 2)
     part = (play.before[place + 1] - first) / np.maximum(last - first, 1e-300)
     return place, below + belief.between * np.clip(part, 0.0, 1.0), possible
-
-
-#: Axes of the table of bits: probability of bad, distance in standard deviations.
-_Q, _D = 65, 49
-_FARTHEST = 6.0
-
-
-@lru_cache(maxsize=1)
-def _table() -> Floats:
-    """Bits that a normal boot tells, by the probability that it is bad and by the distance of good
-    and bad (q, d).
-    """
-    y = np.linspace(-6.0, 6.0 + _FARTHEST, 400)
-    q = np.linspace(0.0, 1.0, _Q)
-
-    def density(centre: float) -> Floats:
-        mass = np.diff(ndtr(np.append(y, y[-1] + 1) - centre))
-        probabilities: Floats = mass / mass.sum()
-        return probabilities
-
-    columns = [information(density(0.0), density(d), q) for d in np.linspace(0.0, _FARTHEST, _D)]
-    return np.stack(columns, axis=1)
-
-
-def bits(q: Floats, distance: Floats) -> Floats:
-    """Bits that a boot tells about its side: `q` (r, k) probabilities of bad, `distance` (r,) or
-    (r, k) of good and bad in standard deviations.
-    """
-    if distance.ndim < q.ndim:
-        distance = np.broadcast_to(distance[:, None], q.shape)
-    table = _table()
-    x = np.clip(q, 0.0, 1.0) * (_Q - 1)
-    z = np.clip(distance / _FARTHEST, 0.0, 1.0) * (_D - 1)
-    i, j = np.minimum(x.astype(np.intp), _Q - 2), np.minimum(z.astype(np.intp), _D - 2)
-    x, z = x - i, z - j
-    found: Floats = (
-        table[i, j] * (1 - x) * (1 - z)
-        + table[i + 1, j] * x * (1 - z)
-        + table[i, j + 1] * (1 - x) * z
-        + table[i + 1, j + 1] * x * z
-    )
-    return found

@@ -11,9 +11,10 @@ from helpers.searches import chain, replayed, spec
 from rtbisect.model.campaign import Statistic
 from rtbisect.search import engine
 from rtbisect.search.forecast import Expected, expected
+from rtbisect.search.information import normal_bits
 from rtbisect.search.likelihood.two_level import student
 from rtbisect.search.outlook import Terms, assumed, known, same_as_normal
-from rtbisect.search.rehearsal import LONGEST, REHEARSALS, bits, rehearsed
+from rtbisect.search.rehearsal import LONGEST, REHEARSALS, rehearsed
 from searchbench.simulate import carry_on
 
 
@@ -117,11 +118,11 @@ def test_longer_tails_tell_less():
 
 def test_a_boot_tells_most_where_nothing_is_known():
     q = np.array([[0.0, 0.1, 0.5, 0.9, 1.0]])
-    seen = bits(q, np.array([2.0]))[0]
+    seen = normal_bits(q, np.array([2.0]))[0]
     assert seen.argmax() == 2
     assert seen[[0, 4]] == pytest.approx(0.0, abs=1e-9)
-    assert bits(np.array([[0.5]]), np.array([6.0]))[0, 0] == pytest.approx(1.0, abs=0.02)
-    assert bits(np.array([[0.5]]), np.array([0.0]))[0, 0] == pytest.approx(0.0, abs=1e-9)
+    assert normal_bits(np.array([[0.5]]), np.array([6.0]))[0, 0] == pytest.approx(1.0, abs=0.02)
+    assert normal_bits(np.array([[0.5]]), np.array([0.0]))[0, 0] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_the_interval_holds_four_of_five():
