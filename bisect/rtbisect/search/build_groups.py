@@ -83,6 +83,8 @@ class Groups:
     judgement: Judgement | None = None
     #: Standard deviation of builds of one side, in badness, with what few boots leave open.
     spread: float = math.inf
+    #: Undecided, and there are no builds that a further look could take.
+    exhausted: bool = False
 
 
 def builds_needed(shift: float, spread: float, most: int = MOST) -> int:
@@ -133,7 +135,7 @@ def examine(
     for look in range(LOOKS):
         sides = tuple(_first(plan, side, ledger, builds) for side in (plan.better, plan.worse))
         if not all(sides) or sum(map(len, sides)) < ENOUGH or sides == looked:
-            return groups
+            return replace(groups, exhausted=True)
         wanted = tuple((kernel, plan.boots) for side in sides for kernel in side)
         if any(len(ledger.views.get(kernel, ())) < boots for kernel, boots in wanted):
             return replace(groups, wanted=wanted)

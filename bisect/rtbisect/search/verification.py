@@ -93,7 +93,8 @@ class VerifySpec:
     builds: BuildPlan | None = None
     #: Boots a side at the last look.
     boots_max: int = 10
-    #: A revert contradicts at the alpha of its looks only; else where a parent would.
+    #: A revert contradicts at the alpha of its looks only, else where a parent would; and other
+    #: builds decide only where there are enough of them.
     strict: bool = True
 
     @cached_property
@@ -289,14 +290,15 @@ def incomplete(checks: Iterable[Verification]) -> bool:
 
 def confirmed(state: VerifyState) -> bool:
     """Over but for late boots, the culprit is worse than every parent, or its builds are than those
-    before it where builds differ; and no revert contradicts it.
+    before it where builds differ; and no revert contradicts it. Where there are not enough other
+    builds to tell, its boots decide: who names it asks what noise of builds leaves of it.
     """
     if propose(state) is not None:
         return False
     checks = verifications(state)
     parents = [check for check in checks if check.check is CheckName.PARENT]
     decisive = parents
-    if state.spec.builds is not None:
+    if state.spec.builds is not None and not (state.spec.strict and state.groups.exhausted):
         decisive = [check for check in checks if check.check is CheckName.BUILDS]
     return (
         all(check.judgement is not None for check in parents)

@@ -83,9 +83,9 @@ def log_of(culprits, asked=None, boots=11):
     return state
 
 
-@pytest.mark.parametrize("seed", range(deep(2, 6)))
+@pytest.mark.parametrize("seed", deep([2], [1, 2, 3]))
 def test_a_change_in_many_steps_ends_so(seed):
-    state, finish = rehearse(spec(), Rising(steps(50, seed=seed), seed))
+    state, finish = rehearse(spec(max_builds=120), Rising(steps(50, seed=seed), seed))
     found = engine.answer(state)
     assert finish.outcome is Outcome.GRADUAL
     assert (found.culprit, found.candidates, found.between) == (None, (), "")
