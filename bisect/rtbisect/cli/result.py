@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.campaign import trees
 from rtbisect.campaign.session import level_of
+from rtbisect.cli import run_answer
 from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Outcome
 from rtbisect.model.kinds.pipeline import Proofs
@@ -23,7 +24,7 @@ from rtbisect.words.speak import speak
 from rtbisect.words.voice import voice_of_request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rtbisect.cli.output import Output
     from rtbisect.model.code import CommitHead
@@ -56,12 +57,14 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     result, voice = record.result, voice_of_request(request)
     if result is None:
         return known
+    command = record.kind == CampaignKind.RUN
     return known | {
         "outcome": result.outcome,
         "culprit": result.culprit,
         # 0 is no confidence in anything: there is nothing to be sure of.
         "confidence": round(result.confidence, 4) if result.confidence else None,
-        "cause": result.cause,
+        # Of any command nobody looks for one.
+        "cause": None if command else result.cause,
         "metric": str(result.metric) if result.metric else None,
         "candidates": [
             {"commit": sha, "probability": round(share, 4)} for sha, share in result.candidates
@@ -112,18 +115,22 @@ def text_of(
     summary: Summary,
     heads: Sequence[CommitHead] = (),
     opening: str = "",
+    shown: Iterable[str] = (),
 ) -> str:
-    """The answer for a person. `heads` are the commits of it, where they are to be described, and
-    `opening` are the first sentences of its mail.
+    """The answer for a person. `heads` are the commits of it, where they are to be described,
+    `opening` are the first sentences of its mail, and `shown` are lines on its figure.
     """
     result = record.result
     if result is None:
         return listed(record, summary)
-    lines = [headline(record, result), *_head_lines(heads)]
+    lines = [headline(record, result), *_head_lines(heads), *shown]
     reasons = result.reasons
     if opening:
         lines.append(wrap(opening, first="  ", rest="  "))
         reasons = tuple(reason for reason in reasons if reason.kind not in _OPENED)
+    if any(reason.kind == Proofs.PROBABILITY for reason in reasons):
+        # How sure the search was is no longer how sure the answer is.
+        reasons = tuple(reason for reason in reasons if reason.kind != Endings.CULPRIT)
     voice = voice_of_request(record.request)
     lines += [f"  {speak(reason, voice)}" for reason in reasons]
     for check in result.verifications:
@@ -150,9 +157,12 @@ def listed(record: CampaignRecord, summary: Summary) -> str:
 def _rest(record: CampaignRecord, summary: Summary) -> Iterator[str]:
     """What it took, and where its files lie."""
     yield f"  {_costs(record, summary)}"
+    command = record.kind == CampaignKind.RUN
     if record.report:
-        left = "bisect log" if record.kind == CampaignKind.RUN else "draft"
+        left = "bisect log" if command else "draft"
         yield f"  {left}: {record.report.path}"
+    if command and (next_step := run_answer.next_of(record.id, record.request, record.result)):
+        yield f"  {speak(next_step, voice_of_request(record.request))}"
 
 
 def _costs(record: CampaignRecord, summary: Summary) -> str:
@@ -205,8 +215,12 @@ def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any]
     heads: tuple[CommitHead, ...] = ()
     if record.result is not None:
         heads = _heads(output, record.request, record.result)
-    text = text_of(record, store.summary(record), heads, opening(record))
-    return answer_of(store, record) | {"commits": list(map(asdict, heads))}, text
+    shown = run_answer.lines_of(store, record)
+    text = text_of(record, store.summary(record), heads, opening(record), shown)
+    data = answer_of(store, record) | {"commits": list(map(asdict, heads))}
+    if record.kind == CampaignKind.RUN:
+        data["figure"] = run_answer.figure_of(run_answer.change_shown(store, record))
+    return data, text
 
 
 def _heads(output: Output, request: CampaignRequest, result: Result) -> tuple[CommitHead, ...]:

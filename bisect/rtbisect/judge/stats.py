@@ -34,6 +34,8 @@ SAMPLED_SPLITS = 20_000
 #: Resamples of the bootstrap.
 RESAMPLES = 4_000
 _BLOCK = 2_000
+#: Of intervals: 95%, and where a normal distribution leaves the rest.
+_ALPHA, _Z = 0.05, 1.959964
 
 
 def _checked_array(values: Sequence[float], name: str) -> Floats:
@@ -254,6 +256,28 @@ def mean(values: Sequence[float]) -> float:
 def median(values: Sequence[float]) -> float:
     """Median of a sample."""
     return float(np.median(_checked_array(values, "the sample")))
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float]:
+    """95% interval of the median of what the sample is drawn from: between two of its values, by
+    their order alone; the whole range where so few have none.
+    """
+    order, n = sorted(_checked_array(values, "the sample").tolist()), len(values)
+    below, outside = 0.0, 0
+    for k in range(n // 2):
+        below += math.comb(n, k) / 2**n
+        if below > _ALPHA / 2:
+            break
+        outside = k
+    return order[outside], order[n - 1 - outside]
+
+
+def share_interval(failed: int, of: int) -> tuple[float, float]:
+    """95% interval of a share (Wilson)."""
+    share, z2 = failed / of, _Z**2
+    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
+    half = _Z * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of)) / (1 + z2 / of)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def quantile(values: Sequence[float], share: float) -> float:

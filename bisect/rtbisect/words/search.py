@@ -19,7 +19,8 @@ _NAMED = 3
 _ENDS = "{boots} + {boots} {voice.run}s of the ends"
 _P = "(p = {p:.2g}, at most {asked:.2g} is asked)"
 _COMPARED = "{base} + {new} {voice.run}s, {why}"
-_SHARE = "{share:percent} of the change between the ends"
+#: A change larger than that of the ends, by luck or because later commits took some back, is all.
+_SHARE = "{share:part} the change between the ends"
 _WITH = "with probability {probability:probability}"
 _AFTER = "after {boots} {voice.run}s"
 

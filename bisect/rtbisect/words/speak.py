@@ -8,6 +8,7 @@ several stands with commas between them, `{value:figure}` has three significant 
 (6.12 ms; `+in` with the sign; in the unit of the voice where it has one), `{unit:unit}` is the unit
 behind a number and `{unit:comma}` behind a name, `{count:many boot}` is `1 boot` or `2 boots`,
 `{wall_s:duration}` a time, `{free:size}` bytes (1.2 GB), `{share:percent}` a share,
+`{share:part}` so much of something, and never more than `all of` it,
 `{share:probability}` is never a false certainty, `{metric:metric}` the name of a figure,
 `{revision:kernel}` has its role before it where it is an end (`bad end 54ff4034f9c6`), in
 a proof (`{revision:proven revert}`) parent and culprit
@@ -133,6 +134,7 @@ _FORMS: Mapping[str, Callable[[Any, str, Voice], str]] = {
     "duration": _alone(duration),
     "size": _alone(size),
     "percent": _alone(lambda share: f"{100 * share:.0f}%"),
+    "part": _alone(lambda share: f"{100 * share:.0f}% of" if share < 1 else "all of"),
     "probability": _alone(probability),
     "metric": _alone(name_of),
     "quoted": _alone(repr),

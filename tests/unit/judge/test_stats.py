@@ -127,3 +127,17 @@ def test_holm_adjusts_in_the_given_order_and_keeps_the_ranking():
 
 def test_a_median_is_the_middle_or_between_two():
     assert stats.median([5, 1, 3, 100]) == 4
+
+
+@pytest.mark.parametrize(
+    ("n", "between"), [(1, (0, 0)), (5, (0, 4)), (6, (0, 5)), (9, (1, 7)), (20, (5, 14))]
+)
+def test_the_interval_of_a_median_lies_between_two_values(n, between):
+    """Of Conover, "Practical Nonparametric Statistics", table of the binomial distribution."""
+    assert stats.median_interval([float(value) for value in range(n)]) == between
+
+
+def test_the_interval_of_a_share_stays_within_0_and_1():
+    assert stats.share_interval(0, 10) == pytest.approx((0, 0.2775), abs=1e-3)
+    assert stats.share_interval(10, 10) == pytest.approx((0.7225, 1), abs=1e-3)
+    assert stats.share_interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-3)

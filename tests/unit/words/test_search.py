@@ -197,7 +197,7 @@ WORDS = [
     (
         Checks.TAKES_BACK,
         PAIR | {"share": 1.02},
-        ("6 + 6 boots, ratio 2.00; the revert takes back 102% of the change between the ends"),
+        ("6 + 6 boots, ratio 2.00; the revert takes back all of the change between the ends"),
     ),
     (
         Checks.LUCK,
@@ -220,6 +220,11 @@ def test_each_kind_has_its_sentence(kind, data, sentence):
 def test_no_kind_is_without_words():
     assert {kind for kind, _, _ in WORDS} == set(SENTENCES)
     assert set(SENTENCES) == {*Untestable, *Costs, *Endings, *Checks}
+
+
+def test_no_commit_explains_more_than_all_of_a_change():
+    told = str(speak(Finding.of(Checks.EXPLAINS, **PAIR, share=2.03)))
+    assert told.endswith("; that is all of the change between the ends")
 
 
 def test_of_many_untestable_commits_three_are_named():

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The answer of `rtbisect run` beside what every search answers."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.model.campaign import CampaignKind
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.answer import Answered
+from rtbisect.model.lab import Run
+from rtbisect.report.revision_chart import BLOCKS, chart, fitting
+from rtbisect.report.run_answer import caption_of, change_of, columns_of
+from rtbisect.store.journal import recorded
+from rtbisect.words.speak import speak
+from rtbisect.words.voice import voice_of_request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.model.result import Result
+    from rtbisect.report.run_answer import Change
+    from rtbisect.store.campaigns import CampaignRecord, CampaignStore
+
+#: In front of each line.
+INDENT = "  "
+
+
+def runs_of(store: CampaignStore, record: CampaignRecord) -> list[Run]:
+    """All runs of a campaign that have ended, in their order."""
+    return recorded(store.database, record.id, Run)
+
+
+def figure_of(change: Change | None) -> dict[str, Any] | None:
+    """`figure` of the JSON of an answer."""
+    if change is None:
+        return None
+    effect, low, high = change.effect or (None, None, None)
+    return {
+        "name": change.metric.partition(".")[2].rpartition("@")[0],
+        "unit": "share" if change.share else change.unit,
+        "before": asdict(change.before),
+        "after": asdict(change.after),
+        "change": {"kind": "ratio" if change.ratio else "difference"}
+        | {"value": effect, "low": low, "high": high},
+    }
+
+
+def change_shown(store: CampaignStore, record: CampaignRecord) -> Change | None:
+    """Before and after of an answer; None of what is no answer of a command."""
+    if record.kind != CampaignKind.RUN or record.result is None:
+        return None
+    return change_of(record.request, record.result, runs_of(store, record))
+
+
+def lines_of(store: CampaignStore, record: CampaignRecord) -> Iterator[str]:
+    """Before and after, and the tested revisions, as wide as the terminal."""
+    result = record.result
+    if record.kind != CampaignKind.RUN or result is None:
+        return
+    request, voice = record.request, voice_of_request(record.request)
+    runs = runs_of(store, record)
+    change = change_of(request, result, runs)
+    width = shutil.get_terminal_size().columns - 2 * len(INDENT)
+    if change is not None:
+        yield f"{INDENT}{speak(change.found, voice)}"
+    columns = columns_of(request, result, runs, (voice.older[0], voice.newer[0]))
+    if len(columns) > 1 and change is not None:
+        shown = fitting(columns, max(20, width))
+        yield from (INDENT + line for line in chart(shown, ascii_only=not _takes_blocks()))
+        caption = caption_of(shown, len(columns), "" if change.share else change.unit)
+        yield f"{INDENT}{speak(caption, voice)}"
+
+
+def _takes_blocks() -> bool:
+    """What is piped, or no UTF-8, gets digits."""
+    stream = sys.stdout
+    if stream is None or not stream.isatty():
+        return False
+    try:
+        BLOCKS.encode(stream.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def next_of(identity: str, request: CampaignRequest, result: Result | None) -> Finding | None:
+    """The command to go on with; None where nothing is left to do."""
+    words: list[str] = []
+    if result is None:
+        words = ["rtbisect", "resume", identity]
+    elif result.culprit:
+        words = ["git", "-C", request.repo, "show", result.culprit]
+    elif result.candidates:
+        shas = [sha for sha, _ in result.candidates]
+        words = ["git", "-C", request.repo, "log", "--no-walk", "--stat", *shas[:4]]
+    return Finding.of(Answered.NEXT, command=shlex.join(words)) if words else None

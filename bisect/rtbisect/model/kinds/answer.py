@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the answer of `rtbisect run` shows beside its reasons."""
+
+from __future__ import annotations
+
+from rtbisect.model.finding import Kind
+
+
+class Answered(Kind):
+    """Figures with their interval, the caption of the chart, and what to do next."""
+
+    #: The middle of `runs` runs of one revision, with its 95% interval, all in `unit`.
+    SIDE = "answer.side", "value low high runs unit"
+    #: A share of failing runs, 0 to 1, likewise.
+    SHARE = "answer.share", "value low high runs"
+    #: Two sides, and what lies between them, with its 95% interval: a difference in `unit`.
+    DIFFERENCE = "answer.difference", "metric before after effect low high unit"
+    #: The same as a ratio.
+    RATIO = "answer.ratio", "metric before after effect low high"
+    #: The same of shares, in which a difference says no more than they do.
+    SHARES = "answer.shares", "before after"
+    #: The same where nothing says how sure the change is.
+    SIDES = "answer.sides", "metric before after"
+    #: Below the chart: so many of the tested revisions, by figures from `low` to `high`.
+    CHART = "answer.chart", "shown tested low high unit skipped open named"
+    #: A command line.
+    NEXT = "answer.next", "command"

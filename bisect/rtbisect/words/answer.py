@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Words of the answer of `rtbisect run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.model.kinds.answer import Answered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbisect.words.template import Words
+
+_SIDES = "{metric:metric}: {before} before, {after} after"
+_LEVEL = "95% intervals"
+
+
+def _chart(data: Mapping[str, Any]) -> str:
+    part = "" if data["shown"] == data["tested"] else "{shown} of "
+    scale = ", height from {low:in {unit}} to {high:in {unit}}" if data["low"] is not None else ""
+    marks = [
+        "{voice.older:.1} {voice.older}",
+        "{voice.newer:.1} {voice.newer}",
+        *(["C {voice.commit}"] if data["named"] else []),
+        *(["x skipped"] if data["skipped"] else []),
+        *(["? open"] if data["open"] else []),
+    ]
+    return f"{part}{{tested:many tested revision}}, oldest first{scale}; {', '.join(marks)}"
+
+
+SENTENCES: Mapping[str, Words] = {
+    Answered.SIDE: "{value:in {unit}} ({low:in {unit}} to {high:in {unit}}, {runs:many run})",
+    Answered.SHARE: "{value:percent} ({low:percent} to {high:percent}, {runs:many run})",
+    Answered.DIFFERENCE: (
+        f"{_SIDES}: {{effect:+in {{unit}}}} ({{low:+in {{unit}}}} to {{high:+in {{unit}}}});"
+        f" {_LEVEL}"
+    ),
+    Answered.RATIO: (
+        f"{_SIDES}: {{effect:number}} times ({{low:number}} to {{high:number}}); {_LEVEL}"
+    ),
+    Answered.SHARES: f"failing runs: {{before}} before, {{after}} after; {_LEVEL}",
+    Answered.SIDES: f"{_SIDES}; {_LEVEL}",
+    Answered.CHART: _chart,
+    Answered.NEXT: "next: {command}",
+}

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the answer of a command shows, in words."""
+
+import pytest
+
+from rtbisect.model.campaign import Sought
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.answer import Answered
+from rtbisect.model.subject import Measured
+from rtbisect.words.answer import SENTENCES
+from rtbisect.words.speak import speak
+from rtbisect.words.voice import voice_of
+
+pytestmark = pytest.mark.words
+
+NUMBERS = {"value": 10.1, "low": 9.3, "high": 11.4, "runs": 6}
+SIDE = Finding.of(Answered.SIDE, **NUMBERS, unit="us")
+SHARE = Finding.of(Answered.SHARE, value=0.1, low=0.01, high=0.4, runs=10)
+PAIR = {"metric": "command.p50_us@run", "before": SIDE, "after": SIDE}
+CHART = {"shown": 8, "tested": 8, "low": 8.0, "high": 13.0, "unit": "us"}
+TOLD = "10.1 us (9.30 us to 11.4 us, 6 runs)"
+FAILING = "10% (1% to 40%, 10 runs)"
+
+WORDS = [
+    (Answered.SIDE, SIDE.data, TOLD),
+    (Answered.SHARE, SHARE.data, FAILING),
+    (
+        Answered.DIFFERENCE,
+        PAIR | {"effect": 2.8, "low": 1.2, "high": 3.9, "unit": "us"},
+        f"p50_us: {TOLD} before, {TOLD} after: +2.80 us (+1.20 us to +3.90 us); 95% intervals",
+    ),
+    (
+        Answered.RATIO,
+        PAIR | {"effect": 1.5, "low": 1.2, "high": 2.0},
+        f"p50_us: {TOLD} before, {TOLD} after: 1.50 times (1.20 to 2); 95% intervals",
+    ),
+    (
+        Answered.SHARES,
+        {"before": SHARE, "after": SHARE},
+        f"failing runs: {FAILING} before, {FAILING} after; 95% intervals",
+    ),
+    (Answered.SIDES, PAIR, f"p50_us: {TOLD} before, {TOLD} after; 95% intervals"),
+    (
+        Answered.CHART,
+        CHART | {"skipped": False, "open": False, "named": True},
+        "8 tested revisions, oldest first, height from 8 us to 13 us; g good, b bad, C culprit",
+    ),
+    (
+        Answered.CHART,
+        CHART | {"shown": 5, "low": None, "skipped": True, "open": True, "named": False},
+        "5 of 8 tested revisions, oldest first; g good, b bad, x skipped, ? open",
+    ),
+    (Answered.NEXT, {"command": "git show abc"}, "next: git show abc"),
+]
+
+
+@pytest.mark.parametrize(("kind", "data", "sentence"), WORDS)
+def test_each_kind_has_its_sentence(kind, data, sentence):
+    assert str(speak(Finding.of(kind, **data))) == sentence
+
+
+def test_no_kind_is_without_words():
+    assert {kind for kind, _, _ in WORDS} == set(SENTENCES) == set(Answered)
+
+
+def test_marks_of_a_repair_are_those_of_its_ends():
+    told = Finding.of(Answered.CHART, **CHART, skipped=False, open=False, named=True)
+    sentence = str(speak(told, voice_of(Sought.REPAIR, Measured.COMMAND)))
+    assert sentence.endswith("; b broken, f fixed, C repair")
