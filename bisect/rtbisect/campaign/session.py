@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 from rtbisect.campaign import assemble, resolve
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.config.site_file import Site, SiteFiles
-from rtbisect.errors import InternalError, MisaskedError, RtbisectError
+from rtbisect.errors import ConfigError, InternalError, MisaskedError, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, CampaignState, Level, Outcome
 from rtbisect.model.command import Extra
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Reasons
 from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.answer import unanswered
+from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets
 from rtbisect.process.command import one_line
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
-from rtbisect.store.journal import StoreJournal, end_leftovers
+from rtbisect.store.journal import StoreJournal, end_leftovers, recorded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,10 +33,14 @@ if TYPE_CHECKING:
 
 
 def start(
-    state: Path, request: CampaignRequest, progress: Screen, sites: SiteFiles | None = None
+    state: Path,
+    request: CampaignRequest,
+    progress: Screen,
+    sites: SiteFiles | None = None,
+    further: FurtherBudgets | None = None,
 ) -> CampaignRecord:
     """Begin a new campaign and run it to its end. `sites` are the site files that the caller has
-    read.
+    read; `further` says how much time it has.
     """
     store = CampaignStore(state)
     with store.writer():
@@ -44,22 +49,47 @@ def start(
         full = replace(request, repo=site.target(request.tree).url) if site else request
         text = codec.to_json(CampaignRequest, full)
         identity = store.create(request.kind, text, assemble.SystemClock().now_iso())
-        return _run(store, identity, full, site, progress)
+        return _run(store, identity, site, progress, further or FurtherBudgets())
 
 
 def go_on(
-    state: Path, identity: str | None, progress: Screen, sites: SiteFiles | None
+    state: Path,
+    identity: str | None,
+    progress: Screen,
+    sites: SiteFiles | None,
+    further: FurtherBudgets | None = None,
 ) -> CampaignRecord:
-    """Resume a campaign: the named one, else the newest unfinished one. `sites` see `start`."""
+    """Resume a campaign: the named one, else the newest unfinished one. `sites` see `start`;
+    `further` is a new budget, of runs also for one that has ended without an answer. ConfigError
+    where it is not of `run`, or has made more runs already.
+    """
     store = CampaignStore(state)
     with store.writer():
         record = store.open_one() if identity is None else store.get(identity)
-        if record.state is CampaignState.DONE:
+        further = further or FurtherBudgets()
+        if further.given and record.kind != CampaignKind.RUN:
+            raise ConfigError(f"{record.id} is no campaign of `run`", "leave out its new budget")
+        if record.state is CampaignState.DONE and further.most is None:
             return record
         request = record.request
+        further.known = recorded(store.database, record.id, FurtherBudget)
+        if further.most is not None:
+            _check_most(store, record, further.most)
+            if record.state is CampaignState.DONE:
+                store.reopen(record.id)
         end_leftovers(store.database, record.id)
         site = _site_ready(state, request, progress, sites)
-        return _run(store, record.id, request, site, progress)
+        return _run(store, record.id, site, progress, further)
+
+
+def _check_most(store: CampaignStore, record: CampaignRecord, most: int) -> None:
+    if record.result is not None and record.result.outcome is not Outcome.INCONCLUSIVE:
+        raise ConfigError(
+            f"{record.id} has its answer: {record.result.outcome}", "see `rtbisect status`"
+        )
+    made = store.summary(record).boots
+    if most <= made:
+        raise ConfigError(f"{record.id} has made {made} runs", "give more than these")
 
 
 def once(
@@ -104,17 +134,19 @@ def _site_ready(
 def _run(
     store: CampaignStore,
     identity: str,
-    request: CampaignRequest,
     site: Site | None,
     progress: Screen,
+    further: FurtherBudgets,
 ) -> CampaignRecord:
+    request = store.get(identity).request
     journal = StoreJournal(store.database, identity)
     parts: Ports | None = None
     try:
         setup, parts = assemble.assemble(store.state, site, request, journal, progress)
         setup = keep_setup(setup, journal)
         progress.say(f"campaign {identity}: {request.kind} of the tree {setup.tree}")
-        result, report = run_pipeline(setup, parts)
+        further.keep(journal, store.summary(store.get(identity)).boots)
+        result, report = run_pipeline(setup, parts, further)
     except MisaskedError as error:
         # Resumed it would say the same: the campaign is over.
         why = Finding.of(Reasons.MISASKED, message=error.message)
@@ -132,15 +164,17 @@ def _run(
     return store.get(identity)
 
 
-def run_pipeline(setup: Setup, parts: Ports) -> tuple[Result, Report | None]:
-    """Carry a campaign out."""
+def run_pipeline(
+    setup: Setup, parts: Ports, further: FurtherBudgets | None = None
+) -> tuple[Result, Report | None]:
+    """Carry a campaign out. `further` see `pipeline/bisect.py`."""
     request = setup.request
     if request.kind == CampaignKind.CHECK:
         return check.check(setup, parts), None
     if request.kind == CampaignKind.TRY:
         limit = resolve.limit_of(setup.thresholds, request)
         return check.try_revision(setup, parts, limit, Extra.of(request).boots), None
-    return bisect.bisect(setup, parts)
+    return bisect.bisect(setup, parts, further)
 
 
 def _pause_note(error: BaseException) -> str:

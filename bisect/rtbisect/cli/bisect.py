@@ -23,11 +23,13 @@ from rtbisect.cli.options import (
     site_option,
     suite_option,
     sure_option,
+    time_option,
 )
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, CampaignKind, CampaignRequest, Sought
 from rtbisect.model.command import SUITE, CommandRequest, Extra
+from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.program.tool_outputs import Format
 from rtbisect.program.wanted import Wanted
 
@@ -162,6 +164,7 @@ def bisect(
     show_default=True,
     help="Budget of runs, with those that prove the answer.",
 )
+@time_option
 @sure_option
 @seed_option
 @click.argument("command", nargs=-1, required=True)
@@ -178,6 +181,7 @@ def run(
     build_line: str,
     keep_builds: int | None,
     tool: str | None,
+    time_s: float | None,
     **measured_as: Any,
 ) -> int:
     """Find the commit between --good and --bad that changed what COMMAND measures.
@@ -219,7 +223,9 @@ def run(
         repo=repository,
         sought=sought,
     )
-    record = session.start(output.state, request, PlainProgress())
+    record = session.start(
+        output.state, request, PlainProgress(), None, FurtherBudgets(time_s=time_s)
+    )
     return result.show(output, record)
 
 

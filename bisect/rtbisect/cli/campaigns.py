@@ -10,10 +10,11 @@ import click
 
 from rtbisect.campaign import session
 from rtbisect.cli import check, result
-from rtbisect.cli.options import answers
+from rtbisect.cli.options import answers, time_option
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import CampaignKind, CampaignState
+from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.process import plugins
 
 if TYPE_CHECKING:
@@ -85,14 +86,22 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
 
 @click.command(epilog="Example: rtbisect resume bisect-3")
 @click.argument("campaign", required=False)
+@click.option(
+    "--max-runs",
+    "most",
+    type=click.IntRange(1),
+    help="Another budget of a `run`, also of one that has ended without an answer.",
+)
+@time_option
 @answers
-def resume(output: Output, campaign: str | None) -> int:
+def resume(output: Output, campaign: str | None, most: int | None, time_s: float | None) -> int:
     """Go on with CAMPAIGN, or with the newest unfinished one.
 
     What was measured before the interruption is kept; only the step that was in flight is
     done again. The exit code is that of the command that started the campaign.
     """
-    record = session.go_on(output.state, campaign, PlainProgress(), output.sites)
+    further = FurtherBudgets(most=most, time_s=time_s)
+    record = session.go_on(output.state, campaign, PlainProgress(), output.sites, further)
     if record.kind == CampaignKind.CHECK:
         return check.conclude(output, record)
     if record.kind == CampaignKind.TRY:

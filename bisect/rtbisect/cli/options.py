@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +67,26 @@ def _check_sure(
         )
     return sure
 
+
+_UNITS_S = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def _seconds(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?(s|m|min|h|)", text.strip())
+    if found is None:
+        raise ConfigError(f"{option.opts[0]} {text} is no time", "give it as 90s, 30m or 2h")
+    return float(found[1]) * _UNITS_S[found[2]]
+
+
+time_option = click.option(
+    "--time-budget",
+    "time_s",
+    callback=_seconds,
+    metavar="TIME",
+    help="As 30m: then no further run begins, and the answer is what is known.",
+)
 
 sure_option = click.option(
     "--sure",

@@ -122,7 +122,7 @@ def text_of(
     """
     result = record.result
     if result is None:
-        return listed(record, summary)
+        return "\n".join([listed(record, summary), *_next(record)])
     lines = [headline(record, result), *_head_lines(heads), *shown]
     reasons = result.reasons
     if opening:
@@ -161,7 +161,14 @@ def _rest(record: CampaignRecord, summary: Summary) -> Iterator[str]:
     if record.report:
         left = "bisect log" if command else "draft"
         yield f"  {left}: {record.report.path}"
-    if command and (next_step := run_answer.next_of(record.id, record.request, record.result)):
+    yield from _next(record)
+
+
+def _next(record: CampaignRecord) -> Iterator[str]:
+    """How to go on, of a command."""
+    if record.kind != CampaignKind.RUN:
+        return
+    if next_step := run_answer.next_of(record.id, record.request, record.result):
         yield f"  {speak(next_step, voice_of_request(record.request))}"
 
 

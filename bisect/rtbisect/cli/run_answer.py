@@ -9,9 +9,12 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.model.campaign import CampaignKind
+from rtbisect.model.campaign import CampaignKind, Outcome
+from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
+from rtbisect.model.kinds.pipeline import Proofs, Searches
+from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import Run
 from rtbisect.report.revision_chart import BLOCKS, chart, fitting
 from rtbisect.report.run_answer import caption_of, change_of, columns_of
@@ -27,6 +30,11 @@ if TYPE_CHECKING:
     from rtbisect.report.run_answer import Change
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
+#: What a result says where its budget was too small.
+_SHORT = {
+    Endings.CALIBRATION_BUDGET.value, Endings.ALIKE_BUDGET.value, Endings.SEARCH_BUDGET.value,
+    Proofs.BUDGET_ENDED.value, Searches.KEPT_BOOTS.value,
+}  # fmt: skip
 #: In front of each line.
 INDENT = "  "
 
@@ -89,6 +97,11 @@ def _takes_blocks() -> bool:
     return True
 
 
+def _short(result: Result) -> bool:
+    """A larger budget would tell more."""
+    return any(reason.kind in _SHORT for reason in result.reasons)
+
+
 def next_of(identity: str, request: CampaignRequest, result: Result | None) -> Finding | None:
     """The command to go on with; None where nothing is left to do."""
     words: list[str] = []
@@ -96,6 +109,9 @@ def next_of(identity: str, request: CampaignRequest, result: Result | None) -> F
         words = ["rtbisect", "resume", identity]
     elif result.culprit:
         words = ["git", "-C", request.repo, "show", result.culprit]
+    elif result.outcome is Outcome.INCONCLUSIVE and _short(result):
+        most = 2 * CommandRequest.of(request).max_runs
+        words = ["rtbisect", "resume", identity, "--max-runs", str(most)]
     elif result.candidates:
         shas = [sha for sha, _ in result.candidates]
         words = ["git", "-C", request.repo, "log", "--no-walk", "--stat", *shas[:4]]

@@ -23,6 +23,7 @@ from rtbisect.model.report import HostPart, Report, ReportInput
 from rtbisect.pipeline import first_look, known, merge_base, multiple_culprits
 from rtbisect.pipeline.check import answer_of_ends, chosen_threshold
 from rtbisect.pipeline.compare import Comparison, compare, worst
+from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.pipeline.search_and_proof import search_and_prove
 from rtbisect.pipeline.steps import Steps
 from rtbisect.search import verification
@@ -40,9 +41,13 @@ if TYPE_CHECKING:
 SILENT = (Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP)
 
 
-def bisect(setup: Setup, ports: Ports) -> tuple[Result, Report | None]:
-    """Find the commit that makes the sought change, prove it, and draft the report."""
-    steps = Steps(setup=setup, ports=ports)
+def bisect(
+    setup: Setup, ports: Ports, further: FurtherBudgets | None = None
+) -> tuple[Result, Report | None]:
+    """Find the commit that makes the sought change, prove it, and draft the report. `further` is
+    what was said of its budget since it began.
+    """
+    steps = Steps(setup=setup, ports=ports, further=further or FurtherBudgets())
     request = setup.request
     graph = steps.graph(request.older, request.newer)
     _tell_range(steps, graph)

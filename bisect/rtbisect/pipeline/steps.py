@@ -18,6 +18,7 @@ from rtbisect.model.report import SeriesStates
 from rtbisect.model.subject import RunOrder, Traits
 from rtbisect.pipeline.boot_queue import BootQueue, BootRequest, in_turn
 from rtbisect.pipeline.budget import Budget
+from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.search.equal_kernels import Closure, shared_files, silent_pairs
 from rtbisect.search.events import Silent
 
@@ -54,6 +55,8 @@ class Steps:
     layouts: dict[tuple[str, int], Build] = field(default_factory=dict)
     #: Boots that were waited for, in that order.
     runs: list[Run] = field(default_factory=list)
+    #: What was said of the budget since the campaign began.
+    further: FurtherBudgets = field(default_factory=FurtherBudgets)
     #: Made with the first boot.
     _queue: BootQueue | None = None
     #: Boots that the lab runs at a time; 0 while it was not asked.
@@ -271,18 +274,29 @@ class Steps:
     @property
     def budget(self) -> Budget:
         """What steps may still cost, by those so far."""
+        begun = self._queue.begun if self._queue else 0
+        self._heed_further(begun)
         return Budget(
             setup=self.setup,
             traits=self.traits,
             builds=tuple(self.builds.values()),
             layouts=len(self.layouts),
             runs=tuple(self.runs),
-            begun=self._queue.begun if self._queue else 0,
+            begun=begun,
         )
+
+    def _heed_further(self, begun: int) -> None:
+        if over := self.further.heed_time(self.ports.journal, begun):
+            self._tell(over)
+        limits = self.further.limits(self.setup.limits, begun)
+        if limits is not self.setup.limits:
+            self.setup = replace(self.setup, limits=limits)
 
     def tell(self, kind: Kind, /, **data: Value) -> Finding:
         """One line of the campaign's story; gives what is told."""
-        finding = Finding.of(kind, **data)
+        return self._tell(Finding.of(kind, **data))
+
+    def _tell(self, finding: Finding) -> Finding:
         self.ports.journal.tell(finding)
         self.ports.progress.tell(finding)
         return finding

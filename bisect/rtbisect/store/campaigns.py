@@ -138,6 +138,25 @@ class CampaignStore:
                 )
             )
 
+    def reopen(self, identity: str) -> None:
+        """Take the answer of a campaign back, so that it goes on. Its story is told anew, and its
+        report is written anew: both depend on how it ends.
+        """
+        with self.database.write() as connection:
+            connection.execute(sa.delete(db.story).where(db.story.c.campaign == identity))
+            connection.execute(
+                sa.delete(db.step).where(db.step.c.campaign == identity, db.step.c.key == "report")
+            )
+            connection.execute(
+                _update(identity).values(
+                    state=CampaignState.RUNNING,
+                    result=None,
+                    summary=None,
+                    culprit="",
+                    **_report_columns(None),
+                )
+            )
+
     def move_report(
         self, identity: str, before: Collection[ReportState], state: ReportState
     ) -> bool:

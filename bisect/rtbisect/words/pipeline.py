@@ -290,6 +290,10 @@ SENTENCES: Mapping[str, Words] = {
     Searches.KEPT_BOOTS: (
         "{left} of {most} {voice.run}s are kept for the proof; {voice.more_runs} allows more"
     ),
+    Searches.TIME_OVER: (
+        "the time of {time_s:duration} is over after {boots} {voice.run}s;"
+        " the answer is what they tell"
+    ),
     Searches.OUTCOME: _outcome,
     Proofs.CHECK: _check,
     Proofs.REFUTED: f"{_NAMED_BUT} refute it: {{check}}: {{note}}",

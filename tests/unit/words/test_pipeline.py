@@ -203,3 +203,9 @@ def test_a_search_that_takes_longer_says_so():
 def test_what_is_known_before_is_told_with_its_reasons(figures, p, more):
     said = told(SEARCHING, Searches.PRIOR, none=0.5, figures=figures, p=p)
     assert said == f"before any boot the probability of no regression is 0.500{more}"
+
+
+def test_the_end_of_the_time_says_how_long_it_was():
+    assert told(SEARCHING, Searches.TIME_OVER, time_s=1800.0, boots=22) == (
+        "the time of 30 min is over after 22 boots; the answer is what they tell"
+    )

@@ -101,6 +101,8 @@ class Searches(Kind):
     FORECAST = "search.forecast", "boots p figure builds expected wall_s chance least most"
     ENDED = "search.ended", "outcome why"
     #: Boots that a search may not take.
+    #: The time that a person gave is over after so many boots.
+    TIME_OVER = "search.time-over", "time_s boots"
     KEPT_BOOTS = "search.kept-boots", "left most"
     OUTCOME = "search.outcome", "outcome culprit confidence cause"
 

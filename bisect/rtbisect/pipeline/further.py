@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Budgets that a person gives a campaign after it began, and the end of the time that it has.
+
+The limits that a campaign began with are a part of what it is, and what it has done follows from
+them. So another budget counts from a run on, the first one after those that are recorded: whoever
+replays the campaign changes it at the same place.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from rtbisect.model.finding import Finding
+from rtbisect.model.formats import kept_as
+from rtbisect.model.kinds.pipeline import Searches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rtbisect.model.campaign import Limits
+    from rtbisect.model.ports import Journal
+
+
+@kept_as("FurtherBudget")
+@dataclass(frozen=True, slots=True)
+class FurtherBudget:
+    """Once `after` runs have begun the budget is `most` runs: spent, where both are the same."""
+
+    after: int
+    most: int
+
+
+@dataclass(kw_only=True)
+class FurtherBudgets:
+    """Those of one campaign, and the time of this session."""
+
+    #: As recorded, oldest first.
+    known: list[FurtherBudget] = field(default_factory=list)
+    #: Seconds that this session may take, and since when, by a clock that never jumps; None: any.
+    time_s: float | None = None
+    clock: Callable[[], float] = time.monotonic
+    #: A new budget of runs, which counts from now on; None: as it was.
+    most: int | None = None
+    #: Of the known ones, those that count by now.
+    _heeded: int = 0
+
+    def __post_init__(self) -> None:
+        self._begun_s = self.clock()
+
+    @property
+    def given(self) -> bool:
+        """Something was said now."""
+        return self.most is not None or self.time_s is not None
+
+    def keep(self, journal: Journal, runs: int) -> None:
+        """Record the new budget, for a campaign that has made so many runs."""
+        if self.most is not None:
+            self._record(journal, FurtherBudget(runs, self.most))
+
+    def _record(self, journal: Journal, order: FurtherBudget) -> None:
+        key = f"budget/{len(self.known) + 1}"
+        self.known.append(journal.step(key, FurtherBudget, lambda _note: order))
+
+    def limits(self, limits: Limits, begun: int) -> Limits:
+        """The limits once so many runs have begun."""
+        due = [order for order in self.known[self._heeded :] if order.after <= begun]
+        self._heeded += len(due)
+        for order in due:
+            builds = max(limits.max_builds, order.most)
+            limits = replace(limits, max_boots=order.most, max_builds=builds)
+        return limits
+
+    def heed_time(self, journal: Journal, begun: int) -> Finding | None:
+        """Spend the budget when the time is over, and say so, once. What is recorded is done first:
+        it takes none.
+        """
+        if self.time_s is None or self._heeded < len(self.known):
+            return None
+        if self.clock() - self._begun_s < self.time_s:
+            return None
+        self._record(journal, FurtherBudget(begun, begun))
+        over = Finding.of(Searches.TIME_OVER, time_s=self.time_s, boots=begun)
+        self.time_s = None
+        return over

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command that an answer of `run` ends with."""
+
+import pytest
+
+from helpers.results import culprit_result, other_result
+from rtbisect.cli.run_answer import next_of
+from rtbisect.model.campaign import CampaignRequest, Outcome
+from rtbisect.model.command import CommandRequest
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.search import Costs, Endings
+
+ASKED = CampaignRequest(
+    kind="run", site="", tree="", older="a", newer="b", repo="/my repo",
+    extra=CommandRequest(argv=("x",), max_runs=40).extra(),
+)  # fmt: skip
+SPENT = Finding.of(Endings.SEARCH_BUDGET, spent=Finding.of(Costs.WORK, builds=0, boots=22))
+
+
+@pytest.mark.parametrize(
+    ("result", "command"),
+    [
+        (None, "rtbisect resume run-3"),
+        (culprit_result("abc"), "git -C '/my repo' show abc"),
+        (
+            other_result(Outcome.INCONCLUSIVE, reasons=(SPENT,)),
+            "rtbisect resume run-3 --max-runs 80",
+        ),
+    ],
+)
+def test_an_answer_says_how_to_go_on(result, command):
+    assert next_of("run-3", ASKED, result).data["command"] == command
+
+
+@pytest.mark.parametrize("outcome", [Outcome.INCONCLUSIVE, Outcome.NOT_REPRODUCED])
+def test_where_nothing_is_left_to_do_nothing_is_said(outcome):
+    assert next_of("run-3", ASKED, other_result(outcome)) is None

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Budgets that are given after a campaign began."""
+
+from rtbisect.model.campaign import Limits
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Searches
+from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets
+
+LIMITS = Limits(max_boots=40, max_builds=40)
+
+
+class Recorder:
+    """A journal."""
+
+    def __init__(self):
+        self.steps = {}
+
+    def step(self, key, _kind, effect):
+        self.steps.setdefault(key, effect(None))
+        return self.steps[key]
+
+
+def test_a_budget_counts_from_its_run_on_and_the_last_one_wins():
+    further = FurtherBudgets(known=[FurtherBudget(22, 22), FurtherBudget(22, 100)])
+    assert further.limits(LIMITS, 21) is LIMITS
+    assert (further.limits(LIMITS, 22).max_boots, LIMITS.max_builds) == (100, 40)
+    assert further.limits(LIMITS, 23) is LIMITS
+
+
+def test_a_new_budget_is_recorded_behind_those_that_are_known():
+    recorder, further = Recorder(), FurtherBudgets(known=[FurtherBudget(5, 5)], most=60)
+    further.keep(recorder, 7)
+    assert recorder.steps == {"budget/2": FurtherBudget(7, 60)}
+    assert further.known[-1] == FurtherBudget(7, 60)
+
+
+def test_when_the_time_is_over_the_budget_is_spent_once():
+    now = [100.0]
+    recorder, further = Recorder(), FurtherBudgets(time_s=30.0, clock=lambda: now[0])
+    now[0] = 129.0
+    further.heed_time(recorder, 8)
+    assert recorder.steps == {}
+    now[0] = 130.0
+    told = further.heed_time(recorder, 9)
+    assert told == Finding.of(Searches.TIME_OVER, time_s=30.0, boots=9)
+    assert further.heed_time(recorder, 10) is None
+    assert recorder.steps == {"budget/1": FurtherBudget(9, 9)}
+    assert further.limits(LIMITS, 9).max_boots == 9
+
+
+def test_what_was_recorded_is_replayed_before_any_time_counts():
+    recorder = Recorder()
+    further = FurtherBudgets(known=[FurtherBudget(22, 60)], time_s=0.0)
+    further.heed_time(recorder, 3)
+    assert recorder.steps == {}
