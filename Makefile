@@ -27,7 +27,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup setup-lab demo test test-night test-nonsense test-lab test-outsider test-unit test-integration test-road test-fresh test-playbooks test-systemd lint lock picture bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
+.PHONY: help setup setup-lab demo test test-night test-nonsense test-lab test-outsider test-unit test-integration test-road test-fresh test-playbooks test-systemd test-bare lint lock picture bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
 .DEFAULT_GOAL := help
 
 help:
@@ -92,6 +92,10 @@ test-playbooks:
 ## make test-systemd      hostile code in the sandbox, in a guest whose systemd owns the groups; as root
 test-systemd: setup
 	@tools/test_systemd.sh
+
+## make test-bare         plain installs with pipx by a user, in bare Debian 12 and 13; as root, network
+test-bare:
+	@tools/test_bare.sh
 
 ## make lint              every gate, one after the other; fails when one of them does
 lint: setup

@@ -38,8 +38,8 @@ lock() { # <name> <python version> <source> [option ...]
 
 only=${1:-}
 lock build 3.11 requirements/build.in
-lock python3.11 3.11 pyproject.toml --extra dev --extra kcidb --extra demo
-lock python3.13 3.13 pyproject.toml --extra dev --extra kcidb --extra demo
+lock python3.11 3.11 pyproject.toml --extra dev --extra lab --extra demo --extra kcidb
+lock python3.13 3.13 pyproject.toml --extra dev --extra lab --extra demo --extra kcidb
 lock ansible 3.11 requirements/ansible.in
 lock lint 3.11 requirements/lint.in
 lock lava 3.11 requirements/lava.in

@@ -19,15 +19,20 @@ SOURCES = ("bisect", "lava-jobs", "thresholds", "reports", "playbooks", "pyproje
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
-def of_checkout(place):
-    """The wheel of this checkout, made in the folder `place`."""
-    source = place / "source"
+def sources(place):
+    """What of this checkout a build of the wheel reads, in the new folder `place`."""
     for name in SOURCES:
         if (ROOT / name).is_dir():
             left_out = shutil.ignore_patterns("*.egg-info", "__pycache__")
-            shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=left_out)
+            shutil.copytree(ROOT / name, place / name, symlinks=True, ignore=left_out)
         else:
-            shutil.copy(ROOT / name, source / name)
+            shutil.copy(ROOT / name, place / name)
+
+
+def of_checkout(place):
+    """The wheel of this checkout, made in the folder `place`."""
+    source = place / "source"
+    sources(source)
     build = ("wheel", "--no-index", "--no-deps", "--no-build-isolation", "-w", place, "./source")
     subprocess.run([*PIP, *build], cwd=place, check=True)
     shutil.rmtree(source)

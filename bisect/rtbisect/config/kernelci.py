@@ -15,12 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import kernelci.config.build
-import kernelci.config.lab
-import kernelci.config.test
-import kernelci.test
-
 from rtbisect.errors import ConfigError
+from rtbisect.process import extras
 
 #: What its classes raise over what stands in a file.
 _MISTAKES = (KeyError, TypeError, AttributeError, ValueError, re.error)
@@ -91,6 +87,10 @@ class KernelCI:
 
     def __init__(self, path: Path, text: bytes) -> None:
         self._path = path
+        with extras.LAB.needed_by(f"the site file {path}"):
+            import kernelci.config.build  # noqa: PLC0415
+            import kernelci.config.lab  # noqa: PLC0415
+            import kernelci.config.test  # noqa: PLC0415
         try:
             # It takes names only, and opens the file for each part; meanwhile that may change.
             with tempfile.NamedTemporaryFile(prefix="rtbisect-site-") as copy:
@@ -121,6 +121,8 @@ class KernelCI:
 
     def jobs(self, target: BuildTarget, lab: str) -> tuple[MatchedJob, ...]:
         """Device types and plans that fit a build in a lab, by kernelci-core's filters."""
+        import kernelci.test  # noqa: PLC0415
+
         meta = {
             "defconfig_full": target.defconfig,
             "arch": target.architecture,

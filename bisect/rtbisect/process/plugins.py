@@ -14,6 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from rtbisect.errors import ConfigError
+from rtbisect.process import extras
 
 COMMANDS = "rtbisect.commands"
 CAMPAIGNS = "rtbisect.campaigns"
@@ -31,8 +32,10 @@ def load(entry: EntryPoint) -> Any:
     try:
         return entry.load()
     except Exception as error:  # whatever somebody else's module does while it is imported
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        extra = extras.bringing(missing)
         why = str(error).partition("\n")[0] or type(error).__name__
         raise ConfigError(
             f"{entry.name.replace('.', ' ')}: {entry.module} cannot be loaded ({why})",
-            "install the package that brings it again",
+            extra.hint if extra else "install the package that brings it again",
         ) from error

@@ -12,12 +12,12 @@ import hashlib
 import json
 import math
 import re
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rtbisect.errors import InternalError
 from rtbisect.model.campaign import Cause, Level, MetricKey, Outcome, Sample, Sought
 from rtbisect.model.result import KernelRole
+from rtbisect.process import extras
 from rtbisect.report.averages import by_mean, centre_of, threshold_of
 from rtbisect.report.text import ascii_line
 from rtbisect.words.speak import speak
@@ -71,8 +71,8 @@ def kcidb(report: ReportInput, origin: str) -> dict[str, Any]:
 def kcidb_json(report: ReportInput, origin: str) -> str:
     """That object as text; held against the schema where kcidb-io is installed."""
     document = kcidb(report, origin)
-    if find_spec("kcidb_io") is not None:
-        from kcidb_io import schema  # noqa: PLC0415  (an extra: [kcidb])
+    if extras.KCIDB.installed:
+        from kcidb_io import schema  # noqa: PLC0415
 
         if not schema.LATEST.is_compatible(document) or not schema.LATEST.is_valid(document):
             raise InternalError("what was written for KCIDB is not valid", "this is a bug")

@@ -111,7 +111,7 @@ def test_first_line_names_the_licence(path: Path) -> None:
 
 def test_licence_is_the_one_that_the_sources_name() -> None:
     assert (ROOT / "LICENSE").read_text().split("\n")[1].strip() == "Version 2, June 1991"
-    assert PROJECT["project"]["license"]["text"] == SPDX.split(": ")[1]
+    assert PROJECT["project"]["license"] == SPDX.split(": ")[1]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=relative)
