@@ -27,7 +27,7 @@ REFUSAL = $(shell PYTHON='$(PYTHON)' RTBISECT_STATE='$(RTBISECT_STATE)' AGAIN='$
   RTBISECT_GOALS='$(RTBISECT_GOALS)' tools/setup.sh refusal)
 
 .NOTPARALLEL:
-.PHONY: help setup setup-lab demo test test-night test-nonsense test-lab test-outsider test-unit test-integration test-road test-fresh test-playbooks test-systemd test-bare lint lock picture bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
+.PHONY: help setup setup-lab demo test test-night test-nonsense test-lab test-outsider test-unit test-integration test-road test-fresh test-playbooks test-systemd test-bare lint lock man picture bench-road bench-gate bench-search bench-propose bench-endings bench-silent bench-store bench-lab
 .DEFAULT_GOAL := help
 
 help:
@@ -104,6 +104,10 @@ lint: setup
 ## make lock              write requirements/*.lock anew (python3.11, python3.13, package index)
 lock:
 	@tools/lock.sh
+
+## make man               write man/man1/, a manual page for each command
+man: setup
+	@$(RUN) tools/man_pages.py man/man1
 
 ## make picture         draw docs/architecture.svg anew, from the code
 picture: setup

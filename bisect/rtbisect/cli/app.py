@@ -17,7 +17,9 @@ from rtbisect.cli import (
     bisect,
     campaigns,
     check,
+    completion,
     config,
+    doctor,
     host,
     mail,
     rejudge,
@@ -111,6 +113,8 @@ for command in (
     mail.mail,
     rejudge.figures,
     rejudge.rejudge,
+    doctor.doctor,
+    completion.completion,
 ):
     main.add_command(command)
 add_commands(main)
@@ -124,6 +128,8 @@ class UsageError(RtbisectError):
 
 def run(words: Sequence[str]) -> int:
     """Exit code of a command line; tells its errors."""
+    if (code := completion.asked(main)) is not None:
+        return code
     tolerate_any_text()
     asked_json = "--json" in words
     context: click.Context | None = None

@@ -5,6 +5,7 @@
 |---|---|---|
 | `rtbisect.commands` | the command, as `demo`; `lab.host` for one of a group | a click command |
 | `rtbisect.campaigns` | a kind of campaign | `conclude(output, record)`, an exit code |
+| `rtbisect.needs` | any | `check()`, which raises what a demo lacks, for `rtbisect doctor` |
 | `rtbisect.labs` | any | `bmc_of(state, device)`: the BMC of a device that it made, or None |
 """
 
@@ -18,6 +19,7 @@ from rtbisect.process import extras
 
 COMMANDS = "rtbisect.commands"
 CAMPAIGNS = "rtbisect.campaigns"
+NEEDS = "rtbisect.needs"
 LABS = "rtbisect.labs"
 
 

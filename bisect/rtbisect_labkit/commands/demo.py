@@ -20,7 +20,7 @@ from rtbisect_labkit.demo import truth as truths
 from rtbisect_labkit.demo.cases import CASES, KINDS, SUITES, DemoCase, on_lab, site_text
 from rtbisect_labkit.demo.history import DemoRefs, make_history
 from rtbisect_labkit.demo.plan import Plan, plan
-from rtbisect_labkit.demo.repo import make_repo
+from rtbisect_labkit.demo.repo import check_tarball, make_repo
 
 if TYPE_CHECKING:
     from rtbisect.store.campaigns import CampaignRecord
@@ -74,6 +74,11 @@ def demo(
     answer is right; 1: it is not; 4: there is no answer.
     """
     return walk(output, plan(seed, commits, kind, hard=hard), source, lab)
+
+
+def check() -> None:
+    """Raise what a demo lacks here beside what all campaigns on this machine need."""
+    check_tarball(SOURCE)
 
 
 def walk(output: Output, drawn: Plan, source: Path, lab: Path | None) -> int:

@@ -25,6 +25,14 @@ LOCK_WAIT_S = 1800.0
 IMPORT = ("-c", "core.bigFileThreshold=1", "-c", "core.compression=1", "-c", "pack.compression=1")
 
 
+def check_tarball(tarball: Path) -> None:
+    """ConfigError when the tree of all histories is not on this machine."""
+    if not tarball.is_file():
+        raise ConfigError(
+            f"{tarball} is not there", "install the package linux-source-6.12, or give another"
+        )
+
+
 def make_repo(repo: Path, tarball: Path, say: Callable[[str], None]) -> str:
     """Sha of the start of all histories in `repo`, which is made from `tarball` when it is
     missing (about a minute, 0.4 GB). A repository that is there is used as it is.
@@ -35,10 +43,7 @@ def make_repo(repo: Path, tarball: Path, say: Callable[[str], None]) -> str:
             return present
         if repo.exists():
             raise ConfigError(f"{repo} is in the way: no demo repository", "move it away")
-        if not tarball.is_file():
-            raise ConfigError(
-                f"{tarball} is not there", "install the package linux-source-6.12, or give another"
-            )
+        check_tarball(tarball)
         work = repo.with_name(repo.name + ".new")
         if work.exists():
             shutil.rmtree(work)
