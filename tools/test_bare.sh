@@ -37,7 +37,7 @@ git config --global user.email user@example.org
 git init --quiet --initial-branch main noisy
 for number in 1 2 3 4 5 6 7 8; do
     echo "$number" >noisy/count
-    echo $((number < 6 ? 100 : 120)) >noisy/figure
+    echo $((number < 6 ? 100 : 150)) >noisy/figure
     git -C noisy add --all
     git -C noisy commit --quiet --message "change $number"
 done
