@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -147,7 +148,7 @@ def _command_ports(
     """A campaign of any command: no site, no kernel, no mail."""
     command = CommandRequest.of(request)
     progress = SpokenProgress(screen, voice_of_request(request))
-    tree = command_tree(state, request.repo)
+    tree = command_tree(state, request.repo, kept_overlay(state, command))
     setup = Setup(
         request=request,
         tree=request.repo,
@@ -182,6 +183,16 @@ def _command_ports(
         progress=progress,
     )
     return setup, parts
+
+
+def kept_overlay(state: Path, command: CommandRequest) -> bytes:
+    """What is laid over each revision, as it was when the campaign began; b"" for nothing."""
+    if not command.overlay:
+        return b""
+    packed = ArtefactStore(state / "artefacts").path(command.overlay_sha256).read_bytes()
+    if hashlib.sha256(packed).hexdigest() != command.overlay_sha256:
+        raise ConfigError("the kept files of --overlay are damaged", "start a new campaign")
+    return packed
 
 
 def traits_of(setup: Setup) -> Traits:

@@ -10,6 +10,7 @@ import re
 import shlex
 import shutil
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,12 @@ from rtbisect.campaign.trees import command_tree, head_of, tree_of
 from rtbisect.config.paths import data
 from rtbisect.config.thresholds import choose_threshold, load_thresholds
 from rtbisect.errors import ConfigError
+from rtbisect.model.code import Narrowing
 from rtbisect.model.command import Extra
 from rtbisect.process.command import printable
+from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
+from rtbisect.trees.overlay import pack
 from rtbisect.trees.plumbing import FULL_SHA, Git
 
 if TYPE_CHECKING:
@@ -98,41 +102,72 @@ def ends_of_tree(  # noqa: PLR0913  (what the command line gives)
     state: Path,
     site: Site,
     tree: str,
-    older: str,
+    older: Sequence[str],
     newer: str,
     suite: str | None,
     metric: str | None,
-) -> tuple[str, str, str]:
+) -> SearchEnds:
     """Ends of a search (see `_searchable_ends`), and a check of suite and metric before anything is
     spent.
     """
     target, git = _target_and_tree(state, site, tree)
     _check_metric(site, target, suite, metric)
-    return _searchable_ends(git, _resolve_sha(git, target, older), _resolve_sha(git, target, newer))
+    older_ends = [_resolve_sha(git, target, each) for each in older]
+    return _searchable_ends(git, older_ends, _resolve_sha(git, target, newer))
 
 
-def _searchable_ends(tree: GitTree, first: str, last: str) -> tuple[str, str, str]:
-    """Full shas of both ends of a search. Where the older one is no ancestor of the newer one their
-    merge base takes its place, and the end that was given comes last, else "".
+@dataclass(frozen=True, slots=True)
+class SearchEnds:
+    """Both ends of a search, by full shas."""
+
+    older: str
+    newer: str
+    #: The older end that was asked for, where it is no ancestor of the newer one and their merge
+    #: base takes its place; else "".
+    given: str
+    #: Further older ends: what they are made of is no candidate.
+    goods: tuple[str, ...] = ()
+
+
+def _searchable_ends(tree: GitTree, older: Sequence[str], last: str) -> SearchEnds:
+    """Of several older ends the first one that the newer one descends from, and none of the others,
+    is measured; where there is none, the merge base of the first.
     """
-    base, given = tree.merge_base(first, last), ""
+    bases = {sha: tree.merge_base(sha, last) for sha in older}
+    above = [sha for sha, base in bases.items() if base == sha]
+    newest = [
+        sha
+        for sha in above
+        if not any(other != sha and tree.merge_base(sha, other) == sha for other in above)
+    ]
+    first = (newest or list(bases))[0]
+    goods = tuple(sha for sha in bases if sha != first)
+    base, given = bases[first], ""
     if base not in (first, last):
         first, given = base, first
-    tree.graph(first, last)
-    return first, last, given
+        goods = (given, *goods) if goods else ()
+    for sha in goods:
+        if bases[sha] == last:
+            raise ConfigError(
+                f"good {sha[:12]} has bad {last[:12]} in its history",
+                "leave one of them out: what a good revision is made of is good",
+            )
+    tree.graph(first, last, Narrowing(goods=goods))
+    return SearchEnds(first, last, given, goods)
 
 
 def ends_of_repository(
-    state: Path, repo: Path, older: str, newer: str
-) -> tuple[str, str, str, str]:
-    """Repository and ends of `rtbisect run`, see `_searchable_ends`."""
+    state: Path, repo: Path, older: Sequence[str], newer: str
+) -> tuple[str, SearchEnds]:
+    """Repository and ends of `rtbisect run`."""
     folder = repo.resolve()
     if not folder.is_dir():
         raise ConfigError(f"{repo} is not there", "give the folder of a git repository")
     folder = _worktree_top(folder)
     make_folder(state)
     tree = command_tree(state, str(folder))
-    return str(folder), *_searchable_ends(tree, tree.resolve(older), tree.resolve(newer))
+    older_ends = [tree.resolve(each) for each in older]
+    return str(folder), _searchable_ends(tree, older_ends, tree.resolve(newer))
 
 
 def _worktree_top(folder: Path) -> Path:
@@ -147,7 +182,15 @@ def _worktree_top(folder: Path) -> Path:
     return folder
 
 
-def build_words(line: str, repo: Path) -> tuple[str, ...]:
+def pack_overlay(state: Path, repo: Path, files: Sequence[Path]) -> tuple[tuple[str, ...], str]:
+    """Keep files of the work tree for a campaign: their paths from its top, and the artefact."""
+    if not files:
+        return (), ""
+    packed, paths = pack(repo, files)
+    return paths, ArtefactStore(state / "artefacts").put_bytes(packed)
+
+
+def build_words(line: str, repo: Path, overlay: Sequence[str] = ()) -> tuple[str, ...]:
     """The command of `--build` as words, as of `command_words`; () for none. No shell reads it:
     ConfigError for what only one would understand.
     """
@@ -160,13 +203,16 @@ def build_words(line: str, repo: Path) -> tuple[str, ...]:
         raise ConfigError("--build is empty", "give a command, as --build 'make -j2'")
     if odd := next((word for word in words if word in _OF_SHELL), ""):
         raise ConfigError(f"--build has {odd!r}, and no shell reads it", "give sh -c '...'")
-    return command_words(words, repo) if words else ()
+    return command_words(words, repo, overlay=overlay) if words else ()
 
 
-def command_words(words: tuple[str, ...], repo: Path, *, built: bool = False) -> tuple[str, ...]:
+def command_words(
+    words: tuple[str, ...], repo: Path, *, built: bool = False, overlay: Sequence[str] = ()
+) -> tuple[str, ...]:
     """The command as it is started in the worktree of a revision. A script that lies here and is
-    not in `repo` is named by its whole path, unless it is `built` by every revision: what git
-    ignores, or what is not here yet. ConfigError when there is no program.
+    not in `repo` is named by its whole path, unless every revision has it: by its `overlay`, or
+    because it is `built`: what git ignores, or what is not here yet. ConfigError when there is no
+    program.
     """
     program = words[0]
     script = Path(program)
@@ -178,10 +224,12 @@ def command_words(words: tuple[str, ...], repo: Path, *, built: bool = False) ->
     tracked = Git(cwd=repo).try_("ls-files", "--error-unmatch", "--", program).ok
     if tracked and (Path.cwd() == repo or not script.is_file()):
         return words
-    if built and not script.is_absolute():
-        place = Path(os.path.normpath(Path.cwd() / script))
-        if place.is_relative_to(repo) and (not script.is_file() or _ignored(place, repo)):
-            return (f"./{place.relative_to(repo)}", *words[1:])
+    here = Path(os.path.normpath(Path.cwd() / script))
+    if any(here.is_relative_to(repo / path) for path in overlay):
+        return (f"./{here.relative_to(repo)}", *words[1:])
+    below = not script.is_absolute() and here.is_relative_to(repo)
+    if built and below and (not script.is_file() or _ignored(here, repo)):
+        return (f"./{here.relative_to(repo)}", *words[1:])
     if not script.is_file():
         raise ConfigError(f"{printable(program, 200)} is not there", "give a program or a path")
     return (str(script.absolute()), *words[1:])

@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from rtbisect.config.kernelci import BuildTarget
 
 
-def command_tree(state: Path, repo: str) -> GitTree:
-    """The tree of a repository that no site names; its worktree has a place of its own."""
+def command_tree(state: Path, repo: str, overlay: bytes = b"") -> GitTree:
+    """The tree of a repository that no site names; its worktree has a place of its own. `overlay`
+    as in `GitTreeSettings`.
+    """
     digest = hashlib.sha256(repo.encode()).hexdigest()[:12]
-    return _tree(repo, Path(repo), state / "trees" / f"run-{digest}")
+    worktree = state / "trees" / f"run-{digest}"
+    lock = worktree.with_suffix(".lock")
+    return GitTree(GitTreeSettings(repo, Path(repo), worktree, lock, overlay=overlay))
 
 
 def tree_of(state: Path, target: BuildTarget) -> GitTree:

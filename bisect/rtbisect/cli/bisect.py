@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -19,6 +19,7 @@ from rtbisect.cli.options import (
     find_fix_option,
     good_option,
     metric_option,
+    older_and_newer,
     seed_option,
     site_option,
     suite_option,
@@ -32,9 +33,6 @@ from rtbisect.model.command import SUITE, CommandRequest, Extra
 from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.program.tool_outputs import Format
 from rtbisect.program.wanted import Wanted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: A first look at both ends, a proof, and a few runs between them.
 FEWEST_RUNS = 36
@@ -61,8 +59,8 @@ FEWEST_RUNS = 36
 def bisect(
     output: Output,
     tree: str,
-    good: str,
-    bad: str,
+    good: tuple[str, ...],
+    bad: tuple[str, ...],
     suite: str | None,
     metric: str | None,
     find_fix: bool,
@@ -80,19 +78,19 @@ def bisect(
     """
     loaded = output.site(site)
     sought = Sought.REPAIR if find_fix else Sought.REGRESSION
-    older, newer, given = resolve.ends_of_tree(
-        output.state, loaded, tree, *sought.ends(good, bad), suite, metric
+    ends = resolve.ends_of_tree(
+        output.state, loaded, tree, *older_and_newer(sought, good, bad), suite, metric
     )
     request = CampaignRequest(
         kind=CampaignKind.BISECT,
         site=str(loaded.path),
         tree=tree,
-        older=older,
-        newer=newer,
+        older=ends.older,
+        newer=ends.newer,
         suite=suite,
         metric=metric,
         seed=seed,
-        extra=Extra(max_boots=max_boots or 0, sure=sure, given=given).pairs,
+        extra=Extra(max_boots=max_boots or 0, sure=sure, given=ends.given, goods=ends.goods).pairs,
         sought=sought,
     )
     record = session.start(output.state, request, PlainProgress(), output.sites)
@@ -158,6 +156,14 @@ def bisect(
     help="Built trees that are kept (default: up to 12, as the disk has room).",
 )
 @click.option(
+    "--overlay",
+    "laid_over",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FILES",
+    help="A file or folder of your work tree that each revision gets, as today's benchmark.",
+)
+@click.option(
     "--max-runs",
     type=click.IntRange(FEWEST_RUNS),
     default=300,
@@ -171,16 +177,13 @@ def bisect(
 @answers
 def run(
     output: Output,
-    good: str,
-    bad: str,
+    good: tuple[str, ...],
+    bad: tuple[str, ...],
     repo: Path,
     find_fix: bool,
     sure: float | None,
     seed: int,
     command: tuple[str, ...],
-    build_line: str,
-    keep_builds: int | None,
-    tool: str | None,
     time_s: float | None,
     **measured_as: Any,
 ) -> int:
@@ -197,29 +200,28 @@ def run(
     ancestor of the newer one their merge base takes its place, and that is said.
 
     --build CMD runs in the same way, once for each revision, in a worktree that is kept for it: as
-    --build 'make -j2' -- ./bench. A revision that it fails on is skipped (docs/run.md).
+    --build 'make -j2' -- ./bench. A revision that it fails on is skipped. Several good revisions,
+    files of today on old revisions and the like: docs/run.md.
 
     Exit code 0: answered (see `outcome`); 4: inconclusive; 2: also where the first runs show that
     the request is wrong: figures of other names, a change the other way round, a program of --build
     or with --pass-fail that is not there.
     """
     sought = Sought.REPAIR if find_fix else Sought.REGRESSION
-    repository, older, newer, given = resolve.ends_of_repository(
-        output.state, repo, *sought.ends(good, bad)
+    repository, ends = resolve.ends_of_repository(
+        output.state, repo, *older_and_newer(sought, good, bad)
     )
-    build = resolve.build_words(build_line, Path(repository))
-    argv = resolve.command_words(command, Path(repository), built=bool(build))
-    measured = _measured(argv, build, keep_builds or 0, tool or "", measured_as)
+    measured = _command_request(output.state, Path(repository), command, measured_as)
     request = CampaignRequest(
         kind=CampaignKind.RUN,
         site="",
         tree=repository,
-        older=older,
-        newer=newer,
+        older=ends.older,
+        newer=ends.newer,
         suite=SUITE,
         metric=measured.metric or None,
         seed=seed,
-        extra=Extra(others=measured.extra(), sure=sure, given=given).pairs,
+        extra=Extra(others=measured.extra(), sure=sure, given=ends.given, goods=ends.goods).pairs,
         repo=repository,
         sought=sought,
     )
@@ -229,21 +231,23 @@ def run(
     return result.show(output, record)
 
 
-def _measured(
-    argv: tuple[str, ...],
-    build: tuple[str, ...],
-    keep_builds: int,
-    tool: str,
-    options: Mapping[str, Any],
+def _command_request(
+    state: Path, repo: Path, command: tuple[str, ...], options: dict[str, Any]
 ) -> CommandRequest:
-    """What is measured. The other options are named as the fields of the request."""
+    """What is measured, of the options of `run` by their names."""
+    tool, keep_builds = options.pop("tool"), options.pop("keep_builds")
+    overlay, overlay_sha256 = resolve.pack_overlay(state, repo, options.pop("laid_over"))
+    build = resolve.build_words(options.pop("build_line"), repo, overlay)
     names = ("metric", "extract", "json_path")
-    wanted = Wanted(tool=tool, **{name: options[name] for name in names})
+    wanted = Wanted(tool=tool or "", **{name: options[name] for name in names})
+    # The other options are named as the fields of the request.
     measured = CommandRequest(
-        argv=argv,
+        argv=resolve.command_words(command, repo, built=bool(build), overlay=overlay),
         build=build,
-        keep_builds=keep_builds,
-        format=tool,
+        keep_builds=keep_builds or 0,
+        overlay=overlay,
+        overlay_sha256=overlay_sha256,
+        format=wanted.tool,
         unit=wanted.checked().unit,
         first_look=True,
         **options,

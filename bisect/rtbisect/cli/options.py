@@ -8,11 +8,15 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.command import SURE
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Sought
 
 
 def _answer_in_json(context: click.Context, _option: click.Parameter, as_json: bool) -> None:
@@ -47,8 +51,13 @@ by_option = click.option(
 send_option = click.option(
     "--send", "queue", is_flag=True, help="Queue it; without this it is only shown."
 )
-good_option = click.option("--good", required=True, help="Revision without the regression.")
-bad_option = click.option("--bad", required=True, help="Revision with it.")
+good_option = click.option(
+    "--good",
+    required=True,
+    multiple=True,
+    help="Revision without the regression; of several all count, and one of them is measured.",
+)
+bad_option = click.option("--bad", required=True, multiple=True, help="Revision with it.")
 find_fix_option = click.option(
     "--find-fix",
     is_flag=True,
@@ -95,6 +104,19 @@ sure_option = click.option(
     help="How sure you are that the change is in the range, 0.05 to 0.99 (default: 0.8, or what a"
     " check of these ends has shown). The less, the more boots it takes to name a commit.",
 )
+
+
+def older_and_newer(
+    sought: Sought, good: tuple[str, ...], bad: tuple[str, ...]
+) -> tuple[tuple[str, ...], str]:
+    """The older ends and the newer one; ConfigError where there are several newer ones."""
+    older, newer = sought.ends(good, bad)
+    if len(set(newer)) > 1:
+        option = sought.ends("--good", "--bad")[1]
+        raise ConfigError(
+            f"{option} is given {len(newer)} times", f"give one: a search ends at one {option[2:]}"
+        )
+    return older, newer[0]
 
 
 def site_path(option: Path | None) -> Path:

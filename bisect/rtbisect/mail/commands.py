@@ -120,14 +120,20 @@ def _bisection_request(
     ends = argument.split()
     if len(ends) != 2:
         raise ConfigError("wants a good and a bad revision", "say both")
-    older, newer, given = resolve.ends_of_tree(
-        state, site, request.tree, *request.sought.ends(*ends), request.suite, request.metric
+    older, newer = request.sought.ends(*ends)
+    asked = resolve.ends_of_tree(
+        state, site, request.tree, (older,), newer, request.suite, request.metric
     )
     tree = trees.tree_of(state, site.target(request.tree))
-    if any(tree.foreign(sha) for sha in (older, newer, given) if sha):
+    if any(tree.foreign(sha) for sha in (asked.older, asked.newer, asked.given) if sha):
         raise ConfigError("an end is a patch that somebody has sent", "ask for a test of it")
     # Nothing of the range of the search that was reported: its merge base, what was known of it.
-    extra = replace(Extra.of(request), given=given, sure=None).pairs
+    extra = replace(Extra.of(request), given=asked.given, goods=(), sure=None).pairs
     return replace(
-        request, kind=CampaignKind.BISECT, older=older, newer=newer, repo="", extra=extra
+        request,
+        kind=CampaignKind.BISECT,
+        older=asked.older,
+        newer=asked.newer,
+        repo="",
+        extra=extra,
     )

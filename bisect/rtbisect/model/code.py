@@ -61,6 +61,18 @@ class CommitGraph:
         return next((commit.parents for commit in self.commits if commit.sha == sha), ())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowing:
+    """What of a range is no candidate."""
+
+    #: Full shas of further revisions that lack the sought change, as all that they are made of.
+    goods: tuple[str, ...] = ()
+
+
+#: Every commit of all parents is a candidate.
+WHOLE = Narrowing()
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A file that a commit changes against its first parent."""

@@ -23,6 +23,7 @@ from rtbisect.model.campaign import (
     Statistic,
     Threshold,
 )
+from rtbisect.model.code import Narrowing
 
 #: Suite, window and default name of a command's figure.
 SUITE, WINDOW, VALUE = "command", "run", "value"
@@ -52,6 +53,8 @@ class Extra:
     sure: float | None = None
     #: The end that was asked for, where a merge base took its place.
     given: str = ""
+    #: Further revisions that lack the sought change, which are not measured.
+    goods: tuple[str, ...] = ()
     #: The revision that is a patch which somebody has sent.
     foreign: str = ""
     #: What is of no concern here: a `CommandRequest`, what a plug-in keeps.
@@ -78,6 +81,7 @@ class Extra:
             max_boots=max_boots,
             sure=sure,
             given=kept.pop("given", ""),
+            goods=tuple(kept.pop("goods", "").split()) if of_search else (),
             foreign=kept.pop("foreign", ""),
             others=tuple(kept.items()),
         )
@@ -92,6 +96,7 @@ class Extra:
             ("max_boots", str(self.max_boots or "")),
             ("sure", sure),
             ("given", self.given),
+            ("goods", " ".join(self.goods)),
         )
         return *self.others, *(pair for pair in (*named, ("foreign", self.foreign)) if pair[1])
 
@@ -129,13 +134,17 @@ class CommandRequest:
     build_timeout_s: float = 3600.0
     #: Built trees that are kept at most; 0: as many as the disk has room for.
     keep_builds: int = 0
+    #: Paths from the top of the work tree whose files are laid over each revision, and the artefact
+    #: that has them as they were when the campaign began; "" for none.
+    overlay: tuple[str, ...] = ()
+    overlay_sha256: str = ""
 
     @classmethod
     def of(cls, request: CampaignRequest) -> CommandRequest:
         """Read what `extra` kept; ConfigError when it is damaged."""
         try:
             fields = json.loads(dict(request.extra)["command"])
-            lists = {name: tuple(fields.get(name, ())) for name in ("argv", "build")}
+            lists = {name: tuple(fields.get(name, ())) for name in ("argv", "build", "overlay")}
             return cls(**fields | lists)
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError(
@@ -165,6 +174,7 @@ class CommandRequest:
                 words += [name, f"{value:g}"]
         if self.build:
             words += ["--build", shlex.join(self.build)]
+        words += [word for path in self.overlay for word in ("--overlay", path)]
         return [*words, "--", *self.argv]
 
     def extra(self) -> tuple[tuple[str, str], ...]:
@@ -215,13 +225,20 @@ NO_KERNEL: dict[str, Any] = {
 }  # fmt: skip
 
 
+def narrowing_of(request: CampaignRequest) -> Narrowing:
+    """What of the range of a search is no candidate."""
+    return Narrowing(goods=Extra.of(request).goods)
+
+
 def command_line(request: CampaignRequest, metric: MetricKey | None) -> str:
     """The command line that asks for the same, on this metric where it is of a kernel; the site by
     its name only, the repository of a command where `repo` is not empty.
     """
     good, bad = request.sought.ends(request.older, request.newer)
-    ends = ["--good", good, "--bad", bad]
-    if (sure := Extra.of(request).sure) is not None:
+    extra = Extra.of(request)
+    ends = ["--good", good, *(word for sha in extra.goods for word in ("--good", sha))]
+    ends += ["--bad", bad]
+    if (sure := extra.sure) is not None:
         ends += ["--sure", f"{sure:g}"]
     if request.kind == CampaignKind.RUN:
         place = ["--repo", request.repo] if request.repo else []
@@ -230,6 +247,6 @@ def command_line(request: CampaignRequest, metric: MetricKey | None) -> str:
     words = ["rtbisect", "bisect", request.tree, *ends, *request.sought.options]
     if metric is not None:
         words += ["--suite", metric.suite, "--metric", f"{metric.name}@{metric.window}"]
-    if most := Extra.of(request).max_boots:
+    if most := extra.max_boots:
         words += ["--max-boots", str(most)]
     return shlex.join([*words, "--seed", str(request.seed), "--site", Path(request.site).name])

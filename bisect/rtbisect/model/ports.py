@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from rtbisect.model.code import WHOLE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
         Commit,
         CommitGraph,
         Function,
+        Narrowing,
     )
     from rtbisect.model.finding import Finding
     from rtbisect.model.lab import DeviceType, Run, RunRequest
@@ -35,8 +38,10 @@ class Tree(Protocol):
     def resolve(self, revision: str) -> str:
         """Full sha of a revision; ConfigError when there is none."""
 
-    def graph(self, older: str, newer: str) -> CommitGraph:
-        """Candidates older..newer with all parents; ConfigError when older is no ancestor."""
+    def graph(self, older: str, newer: str, narrowed: Narrowing = WHOLE) -> CommitGraph:
+        """Candidates older..newer with all parents; ConfigError when older is no ancestor, and when
+        nothing is left.
+        """
 
     def held(self, sha: str) -> AbstractContextManager[Checkout]:
         """Put the one worktree at `sha`, clean; it stays there until the block ends."""

@@ -115,8 +115,13 @@ def _without_search(
 def _tell_range(steps: Steps, graph: CommitGraph) -> None:
     request = steps.setup.request
     steps.tell(Ends.RANGE, commits=len(graph), older=request.older, newer=request.newer)
-    if given_end := Extra.of(request).given:
-        steps.tell(Ends.MERGE_BASE, given=given_end)
+    extra = Extra.of(request)
+    if extra.given:
+        steps.tell(Ends.MERGE_BASE, given=extra.given)
+    if extra.goods:
+        # The end that a merge base stands for is told already.
+        others = len(set(extra.goods) - {extra.given})
+        steps.tell(Ends.SEVERAL, older=request.older, others=others)
 
 
 def _last_fault(steps: Steps) -> tuple[Finding, ...]:

@@ -10,6 +10,7 @@ from rtbisect.errors import ConfigError, InternalError
 from rtbisect.judge.boots import Boots
 from rtbisect.judge.gates.reachability import Changed
 from rtbisect.model.code import Build, Change, CommitGraph, layout_variant
+from rtbisect.model.command import narrowing_of
 from rtbisect.model.finding import Finding, Kind, Value
 from rtbisect.model.formats import kept_as
 from rtbisect.model.kinds.pipeline import Work
@@ -80,7 +81,7 @@ class Steps:
         return self.ports.journal.step(
             "graph" if all_of_it else f"graph/{older}..{newer}",
             CommitGraph,
-            lambda _note: self.ports.tree.graph(older, newer),
+            lambda _note: self.ports.tree.graph(older, newer, narrowing_of(request)),
         )
 
     def silent(self, graph: CommitGraph) -> Silent:

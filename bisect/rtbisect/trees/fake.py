@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.code import Change, Checkout, Commit, CommitGraph
+from rtbisect.model.code import WHOLE, Change, Checkout, Commit, CommitGraph, Narrowing
 from rtbisect.model.report import CommitText, SeriesState
 
 
@@ -54,13 +54,13 @@ class FakeTree:
             raise ConfigError(f"{revision!r} is no commit", "give one that exists")
         return sha
 
-    def graph(self, older: str, newer: str) -> CommitGraph:
+    def graph(self, older: str, newer: str, narrowed: Narrowing = WHOLE) -> CommitGraph:
         if older == newer:
             raise ConfigError(f"good and bad are the same commit {older[:12]}")
         above = self._ancestors(newer)
         if older not in above:
             raise ConfigError(f"good {older[:12]} is not an ancestor of bad {newer[:12]}")
-        below = self._ancestors(older)
+        below = set().union(*map(self._ancestors, (older, *narrowed.goods)))
         inside = tuple(c for c in self.commits.commits if c.sha in above - below)
         return CommitGraph(older, newer, inside)
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.model.code import Change, Checkout, Commit, CommitGraph, CommitHead
+from rtbisect.model.code import WHOLE, Change, Checkout, Commit, CommitGraph, CommitHead, Narrowing
 from rtbisect.model.report import CommitText
 from rtbisect.process.command import printable, whole_text
 from rtbisect.process.locks import hold
 from rtbisect.trees.merge import DATE, commit_tree, merge, parents_of, tree_id
+from rtbisect.trees.overlay import Overlay
 from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, last_line
 from rtbisect.trees.series import UPSTREAM, series_of
 from rtbisect.trees.store import Store
@@ -52,22 +53,24 @@ class GitTreeSettings:
     worktree: Path
     #: Guards both, and all worktrees that have a number.
     lock: Path
-    #: Other than 0: a further worktree of the same store, beside the first one.
-    number: int = 0
+    #: Files that are laid over each revision (trees/overlay.py), packed; b"" for none.
+    overlay: bytes = b""
 
 
 class GitTree:
     """Implements `ports.Tree`."""
 
-    def __init__(self, settings: GitTreeSettings) -> None:
+    def __init__(self, settings: GitTreeSettings, number: int = 0) -> None:
+        """`number` other than 0: a further worktree of the same store, beside the first one."""
         self._settings = settings
         # git records absolute paths with symbolic links resolved.
         place = settings.worktree.parent.resolve() / settings.worktree.name
         self._store = Store(place.with_name(place.name + ".git"), settings.repo)
-        if settings.number:
+        if number:
             # Paths of equal length: programs that hold their path are laid out alike in all.
-            place = place.with_name(f"{place.name}-b{settings.number:02}")
+            place = place.with_name(f"{place.name}-b{number:02}")
         self._worktree = Worktree(place, self._store)
+        self._overlay = Overlay(settings.overlay) if settings.overlay else None
         self._ready = False
 
     def _git(self) -> Git:
@@ -97,7 +100,7 @@ class GitTree:
             raise InfrastructureError(reason, retryable=False)
         return done.stdout.strip()
 
-    def graph(self, older: str, newer: str) -> CommitGraph:
+    def graph(self, older: str, newer: str, narrowed: Narrowing = WHOLE) -> CommitGraph:
         git = self._git()
         if full_sha(older) == full_sha(newer):
             raise ConfigError(
@@ -111,7 +114,8 @@ class GitTree:
             "--reverse",
             "--no-commit-header",
             "--format=%H%x00%P%x00%s",
-            f"{older}..{newer}",
+            newer,
+            *(f"^{full_sha(good)}" for good in (older, *narrowed.goods)),
             timeout_s=WALK_S,
         )
         rows = (line.split("\0", 2) for line in listing.split("\n") if line)
@@ -148,7 +152,7 @@ class GitTree:
 
     def numbered(self, number: int) -> GitTree:
         """The same tree with a worktree of its own, 1 to 99."""
-        return GitTree(replace(self._settings, number=number))
+        return GitTree(self._settings, number)
 
     def settle(self) -> None:
         """Files of the commit that is checked out belong to it as they are now."""
@@ -163,7 +167,15 @@ class GitTree:
         False where the worktree is not at `sha` any more.
         """
         with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._lock_name()) as descriptor:
-            return self._worktree.settled(full_sha(sha), descriptor)
+            if not self._worktree.settled(full_sha(sha), descriptor):
+                return False
+            self._lay_over(clean=False)
+        return True
+
+    def _lay_over(self, *, clean: bool) -> None:
+        """What belongs into a worktree beside the files of the commit."""
+        if self._overlay is not None:
+            self._overlay.lay(self._worktree.path, clean=clean)
 
     def checkout(self, sha: str) -> Path:
         """Like `held`, for who is the only one to use this worktree: nothing keeps it there."""
@@ -183,6 +195,7 @@ class GitTree:
             raise self._missing(sha)
         with hold(self._settings.lock, wait_s=wait_s, what=self._lock_name()) as descriptor:
             self._worktree.put(sha, descriptor, clean=clean)
+            self._lay_over(clean=clean)
             self._store.keep(sha)
             yield Checkout(self._worktree.path, descriptor)
 

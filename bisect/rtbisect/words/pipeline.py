@@ -252,6 +252,10 @@ SENTENCES: Mapping[str, Words] = {
         "the {voice.older} end {given:.12} is no ancestor of the {voice.newer} end;"
         " their merge base takes its place"
     ),
+    Ends.SEVERAL: (
+        "measured as the {voice.older} end: {older:.12}; the history of"
+        " {others:many other revision} called {voice.older} holds no candidate"
+    ),
     Ends.SEARCHED_ON: f"{{voice.changed}}: {_METRIC}, {{why}}; the search goes by it",
     Ends.SAME: "both revisions are the same kernel, byte for byte",
     Ends.NOT_BUILT: "{revision:.12} does not build: {error}",

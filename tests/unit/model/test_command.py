@@ -21,6 +21,7 @@ COMMAND = CommandRequest(argv=("make", "test")).extra()
         (Extra(boots=3, limit=0.0), (("boots", "3"), ("limit", "0.0"))),
         (Extra(boots=12, limit=1e-07), (("boots", "12"), ("limit", "1e-07"))),
         (Extra(given="f" * 40), (("given", "f" * 40),)),
+        (Extra(goods=("d" * 40, "c" * 40)), (("goods", f"{'d' * 40} {'c' * 40}"),)),
         (Extra(foreign="e" * 40), (("foreign", "e" * 40),)),
         (Extra(others=COMMAND, given="f" * 40), (*COMMAND, ("given", "f" * 40))),
         (Extra(others=(("truth", "/t.json"),)), (("truth", "/t.json"),)),

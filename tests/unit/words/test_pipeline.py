@@ -154,6 +154,13 @@ def test_the_ends_are_named_where_a_search_begins():
     )
 
 
+def test_several_good_revisions_are_told():
+    assert told(SEARCHING, Ends.SEVERAL, older=OLDER, others=2) == (
+        "measured as the good end: aaaaaaaaaaaa; the history of 2 other revisions called good holds"
+        " no candidate"
+    )
+
+
 @pytest.mark.parametrize(
     ("level", "said"),
     [(Level.REGRESSED, "regressed"), (Level.PASS, "no change that counts"), ("open", "open")],

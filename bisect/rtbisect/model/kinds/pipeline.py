@@ -53,6 +53,8 @@ class Ends(Kind):
     RANGE = "ends.range", "commits older newer"
     #: `given` is no ancestor of the other end.
     MERGE_BASE = "ends.merge-base", "given"
+    #: `others` is a number of further ends that are not measured.
+    SEVERAL = "ends.several", "older others"
     SEARCHED_ON = "ends.searched-on", "metric why"
     SAME = "ends.same"
     NOT_BUILT = "ends.not-built", "revision error"

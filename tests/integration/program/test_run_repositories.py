@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`rtbisect run` on repositories as they are: which commits are candidates."""
+
+import json
+
+import pytest
+
+from helpers.repositories import Repo
+from helpers.run_command import checker, rtbisect, run_words
+from rtbisect.model.kinds.pipeline import Ends
+
+
+def search(tmp_path, repo, *more):
+    words = ["run", "--pass-fail", "--json", *more]
+    return rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+
+
+def lines(tmp_path, repo, culprit="fault"):
+    """Two lines that a merge joins, of four commits each; the side has the fault in its third."""
+    made = Repo(repo)
+    shas = {"start": made.commit("start", start="1\n")}
+    made("checkout", "-q", "-b", "side")
+    for number in range(1, 5):
+        extra = {culprit: "1\n"} if number == 3 else {}
+        shas[f"side{number}"] = made.commit(f"side {number}", side=f"{number}\n", **extra)
+    made("checkout", "-q", "main")
+    for number in range(1, 5):
+        shas[f"main{number}"] = made.commit(f"main {number}", main=f"{number}\n")
+    made("merge", "-q", "--no-ff", "-m", "join", "side")
+    shas["join"] = made("rev-parse", "HEAD")
+    checker(tmp_path, f"echo $RTBISECT_REVISION >>{tmp_path}/ran\ntest ! -e fault")
+    return made, shas
+
+
+def ran(tmp_path):
+    return set((tmp_path / "ran").read_text().split())
+
+
+def test_all_good_revisions_count_and_a_merge_may_be_bad(tmp_path, repo):
+    _made, shas = lines(tmp_path, repo)
+    goods = ["--good", shas["main4"], "--good", shas["side2"], "--good", shas["start"]]
+    done = search(tmp_path, repo, *goods, "--bad", "main")
+    answer = json.loads(done.stdout)
+    assert answer["culprit"] == shas["side3"], done.stderr
+    assert answer["good"] == shas["main4"]
+    assert run_words(Ends.SEVERAL, older=shas["main4"], others=2) in done.stderr
+    left = {shas[name] for name in ("side3", "side4", "join")}
+    # The parent of the culprit is measured, for the proof.
+    assert ran(tmp_path) <= left | {shas["main4"], shas["side2"]}
+    again = (tmp_path / "state/reports" / answer["campaign"] / "campaign.log").read_text()
+    recipe = again.partition("\nReproduce\n")[2].replace("\\\n", " ").split()
+    for sha in (shas["main4"], shas["side2"], shas["start"]):
+        assert f"--good {sha}" in " ".join(recipe)
+
+
+def test_a_good_revision_beside_the_bad_one_limits_by_what_both_have(tmp_path, repo):
+    made, shas = lines(tmp_path, repo)
+    made("checkout", "-q", "-b", "other", shas["side2"])
+    other = made.commit("other", other="1\n")
+    goods = ["--good", other, "--good", shas["start"]]
+    done = search(tmp_path, repo, *goods, "--bad", shas["side4"])
+    answer = json.loads(done.stdout)
+    assert answer["culprit"] == shas["side3"], done.stderr
+    assert shas["side1"] not in ran(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        (["--good", "start", "--good", "join", "--bad", "side4"], "in its history"),
+        (["--good", "start", "--bad", "side4", "--bad", "main4"], "--bad is given 2 times"),
+        (
+            ["--find-fix", "--bad", "start", "--good", "side4", "--good", "main4"],
+            "--good is given 2 times",
+        ),
+    ],
+)
+def test_ends_that_make_no_range_are_one_line(tmp_path, repo, ends, said):
+    _made, shas = lines(tmp_path, repo)
+    done = search(tmp_path, repo, *[shas.get(word, word) for word in ends])
+    assert (done.returncode, said in json.loads(done.stdout)["error"]) == (2, True), done.stdout
+
+
+def test_todays_test_runs_on_each_revision_and_resume_has_it_as_it_was(tmp_path, repo):
+    """The benchmark is no part of any revision, or an older one that knows nothing."""
+    made = Repo(repo)
+    good = made.commit("start", start="1\n", old_sh="#!/bin/sh\nexit 7\n")
+    shas = [made.commit(f"change {n}", **{f"file{n}": "x\n"}) for n in range(8)]
+    (repo / "tests").mkdir()
+    (repo / "tests/check.sh").write_text("#!/bin/sh\n. ./old.sh\n")
+    (repo / "tests/check.sh").chmod(0o755)
+    (repo / "old.sh").write_text(
+        f"echo x >>{tmp_path}/count\ntest -e {tmp_path}/now || kill -KILL $$\ntest ! -e file5\n"
+    )
+    words = ["run", "--good", good, "--bad", "main", "--pass-fail", "--json"]
+    words += ["--overlay", "tests", "--overlay", "old.sh", "--", "./tests/check.sh"]
+    done = rtbisect(tmp_path / "state", *words, cwd=repo)
+    assert done.returncode == 3, done.stderr
+    # What is there today is not what the campaign began with.
+    (repo / "tests/check.sh").write_text("#!/bin/sh\nexit 200\n")
+    (tmp_path / "now").touch()
+    done = rtbisect(tmp_path / "state", "resume", "run-1", "--json", cwd=repo)
+    answer = json.loads(done.stdout)
+    assert answer["culprit"] == shas[5], done.stderr
+    story = (tmp_path / "state/reports/run-1/campaign.log").read_text().replace("\\\n", " ")
+    assert "--overlay tests --overlay old.sh -- ./tests/check.sh" in " ".join(story.split())
+    assert made("status", "--porcelain") == "M old.sh\n?? tests/"
+
+
+def test_an_overlay_is_laid_over_before_the_build(tmp_path, repo):
+    made = Repo(repo)
+    good = made.commit("start", makefile="all: ; false\n")
+    shas = [made.commit(f"change {n}", **{f"file{n}": "x\n"}) for n in range(6)]
+    (repo / "makefile").write_text("all: ; ls > product\n")
+    words = ["run", "--good", good, "--bad", "main", "--pass-fail", "--json", "--build", "make"]
+    words += ["--overlay", "makefile", "--", "sh", "-c", "! grep -q file3 product"]
+    done = rtbisect(tmp_path / "state", *words, cwd=repo)
+    assert json.loads(done.stdout).get("culprit") == shas[3], done.stdout + done.stderr
