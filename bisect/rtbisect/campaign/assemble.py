@@ -170,6 +170,7 @@ def _command_ports(
         checkout=tree.checkout,
         restore=tree.restore,
         tree_of=tree.tree_id,
+        skip=tree.within(command.skip),
         positive=command.threshold().scale is Scale.LOG,
         good_first=request.sought is Sought.REGRESSION,
         builds=_build_trees(command, tree, state / "run" / journal.campaign, progress),

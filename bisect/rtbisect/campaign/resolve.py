@@ -182,6 +182,26 @@ def _worktree_top(folder: Path) -> Path:
     return folder
 
 
+def skipped_spans(
+    state: Path, repo: Path, ends: SearchEnds, revisions: Sequence[str]
+) -> tuple[str, ...]:
+    """Revisions and ranges A..B by full shas; ConfigError where an end of the search is in them."""
+    tree = command_tree(state, str(repo))
+    spans = []
+    for revision in revisions:
+        first, dots, last = revision.partition("..")
+        if dots and (not first or not last or last.startswith(".")):
+            raise ConfigError(
+                f"--skip {printable(revision, 80)!r} is no range", "give a revision, or A..B"
+            )
+        spans.append(tree.resolve(first) + (f"..{tree.resolve(last)}" if dots else ""))
+    if ends.newer in (shas := tree.within(spans)) or ends.older in shas:
+        raise ConfigError(
+            "--skip holds an end of the search", "an end has to be tested: give another one"
+        )
+    return tuple(spans)
+
+
 def pack_overlay(state: Path, repo: Path, files: Sequence[Path]) -> tuple[tuple[str, ...], str]:
     """Keep files of the work tree for a campaign: their paths from its top, and the artefact."""
     if not files:

@@ -156,6 +156,16 @@ def bisect(
     help="Built trees that are kept (default: up to 12, as the disk has room).",
 )
 @click.option(
+    "--skip",
+    "left_out",
+    multiple=True,
+    metavar="REV|RANGE",
+    help="A revision, or a range A..B, that is not tested.",
+)
+@click.option(
+    "--first-parent", is_flag=True, help="A merge stands for the branch that it brings in."
+)
+@click.option(
     "--overlay",
     "laid_over",
     type=click.Path(path_type=Path),
@@ -210,6 +220,9 @@ def run(
     sought = Sought.REPAIR if find_fix else Sought.REGRESSION
     repository, ends = resolve.ends_of_repository(
         output.state, repo, *older_and_newer(sought, good, bad)
+    )
+    measured_as["skip"] = resolve.skipped_spans(
+        output.state, Path(repository), ends, measured_as.pop("left_out")
     )
     measured = _command_request(output.state, Path(repository), command, measured_as)
     request = CampaignRequest(

@@ -67,6 +67,8 @@ class Narrowing:
 
     #: Full shas of further revisions that lack the sought change, as all that they are made of.
     goods: tuple[str, ...] = ()
+    #: Merges stand for the branches that they bring in.
+    first_parent: bool = False
 
 
 #: Every commit of all parents is a candidate.

@@ -138,13 +138,19 @@ class CommandRequest:
     #: that has them as they were when the campaign began; "" for none.
     overlay: tuple[str, ...] = ()
     overlay_sha256: str = ""
+    #: Candidates are the first parents of the newer end alone.
+    first_parent: bool = False
+    #: Revisions that are not tested: full shas, and ranges SHA..SHA.
+    skip: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, request: CampaignRequest) -> CommandRequest:
         """Read what `extra` kept; ConfigError when it is damaged."""
         try:
             fields = json.loads(dict(request.extra)["command"])
-            lists = {name: tuple(fields.get(name, ())) for name in ("argv", "build", "overlay")}
+            lists = {
+                name: tuple(fields.get(name, ())) for name in ("argv", "build", "overlay", "skip")
+            }
             return cls(**fields | lists)
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError(
@@ -174,6 +180,9 @@ class CommandRequest:
                 words += [name, f"{value:g}"]
         if self.build:
             words += ["--build", shlex.join(self.build)]
+        if self.first_parent:
+            words.append("--first-parent")
+        words += [word for span in self.skip for word in ("--skip", span)]
         words += [word for path in self.overlay for word in ("--overlay", path)]
         return [*words, "--", *self.argv]
 
@@ -227,7 +236,11 @@ NO_KERNEL: dict[str, Any] = {
 
 def narrowing_of(request: CampaignRequest) -> Narrowing:
     """What of the range of a search is no candidate."""
-    return Narrowing(goods=Extra.of(request).goods)
+    of_command = CommandRequest.of(request) if request.kind == CampaignKind.RUN else None
+    return Narrowing(
+        goods=Extra.of(request).goods,
+        first_parent=bool(of_command and of_command.first_parent),
+    )
 
 
 def command_line(request: CampaignRequest, metric: MetricKey | None) -> str:

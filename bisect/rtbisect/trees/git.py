@@ -115,12 +115,14 @@ class GitTree:
             "--no-commit-header",
             "--format=%H%x00%P%x00%s",
             newer,
+            *(["--first-parent"] if narrowed.first_parent else []),
             *(f"^{full_sha(good)}" for good in (older, *narrowed.goods)),
             timeout_s=WALK_S,
         )
+        most = 1 if narrowed.first_parent else None
         rows = (line.split("\0", 2) for line in listing.split("\n") if line)
         commits = tuple(
-            Commit(sha, tuple(parents.split()), printable(subject, SUBJECT_LIMIT))
+            Commit(sha, tuple(parents.split())[:most], printable(subject, SUBJECT_LIMIT))
             for sha, parents, subject in rows
         )
         if not commits or commits[-1].sha != newer:
@@ -128,6 +130,14 @@ class GitTree:
                 f"git listed no history {older[:12]}..{newer[:12]}", "run git fsck", retryable=False
             )
         return CommitGraph(older, newer, commits)
+
+    def within(self, spans: Sequence[str]) -> frozenset[str]:
+        """Shas of commits and of ranges SHA..SHA."""
+        shas = {full_sha(span) for span in spans if ".." not in span}
+        for span in spans:
+            if ".." in span:
+                shas.update(self._git()("rev-list", span, "--", timeout_s=WALK_S).split())
+        return frozenset(shas)
 
     def _refuse_range(self, older: str, newer: str) -> None:
         base = self.merge_base(older, newer)

@@ -210,6 +210,7 @@ _INSTRUMENTS: Mapping[str, Words] = {
 }
 
 _COMMANDS: Mapping[str, Words] = {
+    Commands.LEFT_OUT: "left out by --skip",
     Commands.NOT_THERE: "{program} is not in this revision",
     Commands.LATE: "the command ran longer than {limit_s:.0f} s",
     Commands.ENDED: "the command ended with {code}",

@@ -81,6 +81,42 @@ def test_ends_that_make_no_range_are_one_line(tmp_path, repo, ends, said):
     assert (done.returncode, said in json.loads(done.stdout)["error"]) == (2, True), done.stdout
 
 
+def test_with_first_parents_a_merge_stands_for_its_branch(tmp_path, repo):
+    _made, shas = lines(tmp_path, repo)
+    done = search(tmp_path, repo, "--first-parent", "--good", shas["start"], "--bad", shas["join"])
+    answer = json.loads(done.stdout)
+    assert answer["candidates"][0]["commit"] == shas["join"], done.stderr
+    assert ran(tmp_path).isdisjoint({shas[f"side{number}"] for number in range(1, 5)})
+
+
+def test_skipped_revisions_are_not_tested_and_counted(tmp_path, repo):
+    _made, shas = lines(tmp_path, repo)
+    skip = ["--skip", shas["side3"], "--skip", f"{shas['main1']}..{shas['main3']}"]
+    done = search(tmp_path, repo, *skip, "--good", shas["start"], "--bad", shas["side4"])
+    answer = json.loads(done.stdout)
+    assert answer["outcome"] == "culprit_set", done.stderr
+    assert {each["commit"] for each in answer["candidates"]} == {shas["side3"], shas["side4"]}
+    assert shas["side3"] not in ran(tmp_path)
+    assert answer["builds"] == 0
+
+
+@pytest.mark.parametrize(
+    ("skip", "said"),
+    [
+        ("side4", "holds an end"),
+        ("start..side4", "holds an end"),
+        ("main1...main2", "is no range"),
+        ("nothing", "is no commit"),
+    ],
+)
+def test_a_skip_that_makes_no_sense_is_one_line(tmp_path, repo, skip, said):
+    made, shas = lines(tmp_path, repo)
+    for name, sha in shas.items():
+        made("tag", name, sha)
+    done = search(tmp_path, repo, "--skip", skip, "--good", "start", "--bad", "side4")
+    assert (done.returncode, said in json.loads(done.stdout)["error"]) == (2, True), done.stdout
+
+
 def test_todays_test_runs_on_each_revision_and_resume_has_it_as_it_was(tmp_path, repo):
     """The benchmark is no part of any revision, or an older one that knows nothing."""
     made = Repo(repo)

@@ -251,6 +251,8 @@ class Noise(Kind):
 class Commands(Kind):
     """Why the run of a command has no figure."""
 
+    #: A person has said so of the revision.
+    LEFT_OUT = "command.left-out"
     NOT_THERE = "command.not-there", "program"
     LATE = "command.late", "limit_s"
     ENDED = "command.ended", "code"
