@@ -202,6 +202,18 @@ def skipped_spans(
     return tuple(spans)
 
 
+def uncommitted(repo: Path, overlay: Sequence[str]) -> tuple[str, ...]:
+    """Files that git knows and that are changed in the work tree, without those that are laid over;
+    () of a bare repository.
+    """
+    words = ("diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=dirty", "HEAD")
+    done = Git(cwd=repo).try_(*words)
+    names = [printable(name, 200) for name in done.stdout.split("\0") if name and done.ok]
+    return tuple(
+        name for name in names if not any(Path(name).is_relative_to(path) for path in overlay)
+    )
+
+
 def pack_overlay(state: Path, repo: Path, files: Sequence[Path]) -> tuple[tuple[str, ...], str]:
     """Keep files of the work tree for a campaign: their paths from its top, and the artefact."""
     if not files:

@@ -30,9 +30,12 @@ from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, CampaignKind, CampaignRequest, Sought
 from rtbisect.model.command import SUITE, CommandRequest, Extra
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Ends
 from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.program.tool_outputs import Format
 from rtbisect.program.wanted import Wanted
+from rtbisect.words.speak import speak
 
 #: A first look at both ends, a proof, and a few runs between them.
 FEWEST_RUNS = 36
@@ -166,6 +169,11 @@ def bisect(
     "--first-parent", is_flag=True, help="A merge stands for the branch that it brings in."
 )
 @click.option(
+    "--refuse-uncommitted",
+    is_flag=True,
+    help="End where your work tree has changes that are not committed (else they are named).",
+)
+@click.option(
     "--overlay",
     "laid_over",
     type=click.Path(path_type=Path),
@@ -195,6 +203,7 @@ def run(
     seed: int,
     command: tuple[str, ...],
     time_s: float | None,
+    refuse_uncommitted: bool,
     **measured_as: Any,
 ) -> int:
     """Find the commit between --good and --bad that changed what COMMAND measures.
@@ -225,6 +234,7 @@ def run(
         output.state, Path(repository), ends, measured_as.pop("left_out")
     )
     measured = _command_request(output.state, Path(repository), command, measured_as)
+    _name_uncommitted(Path(repository), measured.overlay, refused=refuse_uncommitted)
     request = CampaignRequest(
         kind=CampaignKind.RUN,
         site="",
@@ -242,6 +252,19 @@ def run(
         output.state, request, PlainProgress(), None, FurtherBudgets(time_s=time_s)
     )
     return result.show(output, record)
+
+
+def _name_uncommitted(repo: Path, overlay: tuple[str, ...], *, refused: bool) -> None:
+    """Say that changes of the work tree are not tested; ConfigError where they are refused."""
+    changed = resolve.uncommitted(repo, overlay)
+    if not changed:
+        return
+    if refused:
+        raise ConfigError(
+            f"{changed[0]} has changes that are not committed", "commit them, or git stash them"
+        )
+    told = Finding.of(Ends.UNCOMMITTED, files=len(changed), first=changed[0])
+    PlainProgress().say(str(speak(told)))
 
 
 def _command_request(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.model.ports import Note
+    from rtbisect.process.command import Completed
     from rtbisect.program.build_trees import BuildTrees, Made
 
 
@@ -133,18 +134,7 @@ class CommandInWorktree:
             absent = Finding.of(Commands.NOT_THERE, program=cut(settings.argv[0], 160))
             return ended(status=RunStatus.SKIPPED, reason=absent)
         out, err = self._fresh_logs(order.run_id)
-        done = run(
-            settings.argv,
-            cwd=self._source,
-            timeout_s=settings.timeout_s,
-            env={"RTBISECT_REVISION": build.revision},
-            log=out,
-            error_log=err,
-            on_start=lambda pgid: note(f"pgid:{pgid}"),
-            whole_env=True,
-            # What goes on in the background would load all later runs.
-            clear=True,
-        )
+        done = self._started(build.revision, out, err, note)
         status, reason, reading = self._outcome(done.returncode, out, late=done.timed_out)
         if status is RunStatus.INVALID and (errors := tail(err)):
             reason = Finding.of(Commands.LAST_ERROR, why=reason, line=cut(errors[-1], 160))
@@ -175,6 +165,21 @@ class CommandInWorktree:
         for path in logs:
             path.unlink(missing_ok=True)
         return logs
+
+    def _started(self, revision: str, out: Path, err: Path, note: Note) -> Completed:
+        """The command, run to its end."""
+        return run(
+            self._settings.argv,
+            cwd=self._source,
+            timeout_s=self._settings.timeout_s,
+            env={"RTBISECT_REVISION": revision},
+            log=out,
+            error_log=err,
+            on_start=lambda pgid: note(f"pgid:{pgid}"),
+            whole_env=True,
+            # What goes on in the background would load all later runs.
+            clear=True,
+        )
 
     def _prepare(self, revision: str, note: Note) -> Made | None:
         """The revision is there: what was built stays, what the command changed is put back. Gives

@@ -256,6 +256,10 @@ SENTENCES: Mapping[str, Words] = {
         "measured as the {voice.older} end: {older:.12}; the history of"
         " {others:many other revision} called {voice.older} holds no candidate"
     ),
+    Ends.UNCOMMITTED: (
+        "what is not committed is not tested: {files:many changed file}, as {first}"
+        " (--overlay lays files over each revision)"
+    ),
     Ends.SEARCHED_ON: f"{{voice.changed}}: {_METRIC}, {{why}}; the search goes by it",
     Ends.SAME: "both revisions are the same kernel, byte for byte",
     Ends.NOT_BUILT: "{revision:.12} does not build: {error}",

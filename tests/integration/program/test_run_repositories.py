@@ -117,6 +117,20 @@ def test_a_skip_that_makes_no_sense_is_one_line(tmp_path, repo, skip, said):
     assert (done.returncode, said in json.loads(done.stdout)["error"]) == (2, True), done.stdout
 
 
+def test_what_is_not_committed_is_named_or_refused(tmp_path, repo):
+    _made, shas = lines(tmp_path, repo)
+    (repo / "main").write_text("mine\n")
+    ends = ["--good", shas["start"], "--bad", shas["side4"]]
+    named = run_words(Ends.UNCOMMITTED, files=1, first="main")
+    done = search(tmp_path, repo, "--refuse-uncommitted", *ends)
+    assert (done.returncode, (tmp_path / "ran").exists()) == (2, False)
+    assert json.loads(done.stdout)["error"].startswith("main ")
+    done = search(tmp_path, repo, *ends)
+    assert (json.loads(done.stdout)["culprit"], named in done.stderr) == (shas["side3"], True)
+    done = search(tmp_path, repo, "--overlay", "main", *ends)
+    assert (done.returncode, named in done.stderr) == (0, False)
+
+
 def test_todays_test_runs_on_each_revision_and_resume_has_it_as_it_was(tmp_path, repo):
     """The benchmark is no part of any revision, or an older one that knows nothing."""
     made = Repo(repo)

@@ -154,6 +154,13 @@ def test_the_ends_are_named_where_a_search_begins():
     )
 
 
+def test_what_is_not_committed_is_told():
+    assert told(SEARCHING, Ends.UNCOMMITTED, files=2, first="a.c") == (
+        "what is not committed is not tested: 2 changed files, as a.c"
+        " (--overlay lays files over each revision)"
+    )
+
+
 def test_several_good_revisions_are_told():
     assert told(SEARCHING, Ends.SEVERAL, older=OLDER, others=2) == (
         "measured as the good end: aaaaaaaaaaaa; the history of 2 other revisions called good holds"

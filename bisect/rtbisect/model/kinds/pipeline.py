@@ -55,6 +55,8 @@ class Ends(Kind):
     MERGE_BASE = "ends.merge-base", "given"
     #: `others` is a number of further ends that are not measured.
     SEVERAL = "ends.several", "older others"
+    #: So many `files` of the work tree are changed, the first of them is named.
+    UNCOMMITTED = "ends.uncommitted", "files first"
     SEARCHED_ON = "ends.searched-on", "metric why"
     SAME = "ends.same"
     NOT_BUILT = "ends.not-built", "revision error"
