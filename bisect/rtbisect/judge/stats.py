@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import binomtest
 from scipy.stats import t as student_t
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ SAMPLED_SPLITS = 20_000
 #: Resamples of the bootstrap.
 RESAMPLES = 4_000
 _BLOCK = 2_000
-#: Of intervals: 95%, and where a normal distribution leaves the rest.
-_ALPHA, _Z = 0.05, 1.959964
+#: Of the intervals that are told.
+LEVEL = 0.95
 
 
 def _checked_array(values: Sequence[float], name: str) -> Floats:
@@ -266,18 +267,16 @@ def median_interval(values: Sequence[float]) -> tuple[float, float]:
     below, outside = 0.0, 0
     for k in range(n // 2):
         below += math.comb(n, k) / 2**n
-        if below > _ALPHA / 2:
+        if below > (1 - LEVEL) / 2:
             break
         outside = k
     return order[outside], order[n - 1 - outside]
 
 
 def share_interval(failed: int, of: int) -> tuple[float, float]:
-    """95% interval of a share (Wilson)."""
-    share, z2 = failed / of, _Z**2
-    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
-    half = _Z * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of)) / (1 + z2 / of)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    """95% interval of a share (Wilson, 1927)."""
+    interval = binomtest(failed, of).proportion_ci(LEVEL, method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def quantile(values: Sequence[float], share: float) -> float:

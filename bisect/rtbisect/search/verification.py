@@ -55,7 +55,6 @@ _STATUS = {
 BUILD_REACH = 2.0
 #: A revert has to take back at least this share of the ends' shift.
 REVERT_RECOVERY = 0.5
-
 #: A pair of shares or counts contradicts the shift of the ends if boots of the ends would look like
 #: it less often than this.
 LUCK = 0.05
@@ -93,8 +92,7 @@ class VerifySpec:
     builds: BuildPlan | None = None
     #: Boots a side at the last look.
     boots_max: int = 10
-    #: A revert contradicts at the alpha of its looks only, else where a parent would; and other
-    #: builds decide only where there are enough of them.
+    #: A revert contradicts at the alpha of its looks; builds decide only where they are enough.
     strict: bool = True
 
     @cached_property
@@ -290,8 +288,8 @@ def incomplete(checks: Iterable[Verification]) -> bool:
 
 def confirmed(state: VerifyState) -> bool:
     """Over but for late boots, the culprit is worse than every parent, or its builds are than those
-    before it where builds differ; and no revert contradicts it. Where there are not enough other
-    builds to tell, its boots decide: who names it asks what noise of builds leaves of it.
+    before it where builds differ and there are enough of them; and no revert contradicts it. What
+    noise of builds leaves of its probability is asked by who names it.
     """
     if propose(state) is not None:
         return False

@@ -21,6 +21,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Labs
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote
+from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
 
 
@@ -270,8 +271,10 @@ def test_a_campaign_that_ended_lets_the_next_one_listen(bench, tmp_path, monkeyp
     monkeypatch.setattr(session.assemble, "assemble", begun)
     monkeypatch.setattr(session, "keep_setup", changed)
     store = CampaignStore(tmp_path)
-    named = store.create("check", "{}", "2026-01-02T03:04:05+00:00")
     asked = CampaignRequest(kind="check", site="site.yaml", tree="rt", older="", newer="")
+    named = store.create(
+        "check", codec.to_json(CampaignRequest, asked), "2026-01-02T03:04:05+00:00"
+    )
     with pytest.raises(SetupChangedError):
         session._run(store, named, asked, None, SimpleNamespace(say=print))
     assert lab.desk._server is None

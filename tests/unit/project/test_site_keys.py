@@ -12,7 +12,7 @@ from rtbisect.process import plugins
 PACKAGE = Path(__file__).resolve().parents[3] / "bisect/rtbisect"
 #: Where suites are looked for, and the file of a store.
 OTHERS = {"rtbisect.suites", "rtbisect.sqlite3"}
-GROUPS = {plugins.COMMANDS, plugins.CAMPAIGNS, plugins.LABS}
+GROUPS = {plugins.COMMANDS, plugins.CAMPAIGNS, plugins.LABS, plugins.NEEDS}
 
 
 def test_a_key_that_a_sentence_names_is_one_of_the_site_file():

@@ -50,10 +50,10 @@ def steps(count, size=200, seed=1):
 
 
 class Rising:
-    """A line whose level rises by 1 in all, in equal steps; noise of sd 0.3."""
+    """A line whose level rises by 1 in all, in equal steps; `noise` is a standard deviation."""
 
-    def __init__(self, culprits, seed=1):
-        self.culprits = culprits
+    def __init__(self, culprits, seed=1, noise=0.3):
+        self.culprits, self.noise = culprits, noise
         self.rng = random.Random(seed)
 
     def build(self, sha):
@@ -64,7 +64,7 @@ class Rising:
         return sum(number >= culprit for culprit in self.culprits) / len(self.culprits)
 
     def boot(self, sha):
-        return RunStatus.COMPLETE, self.level(sha) + self.rng.gauss(0, 0.3)
+        return RunStatus.COMPLETE, self.level(sha) + self.rng.gauss(0, self.noise)
 
 
 def log_of(culprits, asked=None, boots=11):
@@ -85,7 +85,7 @@ def log_of(culprits, asked=None, boots=11):
 
 @pytest.mark.parametrize("seed", deep([2], [1, 2, 3]))
 def test_a_change_in_many_steps_ends_so(seed):
-    state, finish = rehearse(spec(max_builds=120), Rising(steps(50, seed=seed), seed))
+    state, finish = rehearse(spec(max_builds=120), Rising(steps(50, seed=seed), seed, 0.2))
     found = engine.answer(state)
     assert finish.outcome is Outcome.GRADUAL
     assert (found.culprit, found.candidates, found.between) == (None, (), "")
