@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,8 +56,9 @@ def check(output: Output, site: Path | None) -> int:
         f"{r['plan']} on {r['device_type']}; regressed from {r['boots']} boots a side on"
         for r in rows
     ]
-    limits = plan.limits_of(loaded.ours.campaign, 0)
-    seen = shown(limits, budget.first_guess(limits), plan.LOOKS_SHARE)
+    limits_of = partial(plan.limits_of, loaded.ours.campaign)
+    limits = limits_of(0)
+    seen = shown(limits_of, limits.max_boots, budget.first_guess(limits))
     lines.append(_budget_line(limits, seen))
     data = {
         "site": str(path), "lab": loaded.lab.name, "build_configs": rows, "ignored": ignored,

@@ -294,6 +294,8 @@ class Limits:
     #: What is known before the first boot counts (`Prior`). In campaigns that began before it did,
     #: "no regression" always has the same probability.
     prior_known: bool = True
+    #: A build whose level is known is not booted for ever. In campaigns that began before it was.
+    spent_builds: bool = True
     #: A change in many steps is an answer. In campaigns that began before it was one it is not.
     gradual: bool = True
 
@@ -322,6 +324,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "looks_max": 0,
     "prior_known": False,
     "strict_proof": False,
+    "spent_builds": False,
     "gradual": False,
 }
 

@@ -46,9 +46,10 @@ class Expectation:
         if not self._told:
             self._told = True
             self._tell(state, self._fresh(state))
-        elif self._late and boots > self._late:
-            self._late = 0.0
-            self._tell_longer(boots, self._fresh(state, anew=True))
+        elif self._late and boots > self._late and self._steps.setup.limits.spent_builds:
+            coming = self._fresh(state, anew=True)
+            self._late = boots + coming.boots.high
+            self._tell_longer(boots, coming)
 
     def _fresh(self, state: SearchState, *, anew: bool = False) -> Forecast:
         """What is expected, not older than it may be."""
@@ -65,6 +66,9 @@ class Expectation:
 
     def _tell(self, state: SearchState, coming: Forecast) -> None:
         ends, limits = state.ends, self._steps.setup.limits
+        if not coming.boots.high and limits.spent_builds:
+            # The looks have told everything.
+            return
         self._late = state.ledger.boots + coming.boots.high
         self._steps.tell(
             Searches.EXPECTED,

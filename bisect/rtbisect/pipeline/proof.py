@@ -209,18 +209,24 @@ class _Proof:
         spec, seen = self.state.spec, self.steps.evidence()
         if not spec.strict:
             return None
-        apart, looks = [], self.search_end.state.ends.used
+        search = self.search_end.state
+        looked_at = {search.spec.graph.older, search.spec.graph.newer}
+        apart = []
         for sha in dict.fromkeys((*spec.parents, spec.culprit, *range_ends)):
-            boots = seen.get(sha, Boots()).runs
+            runs = seen.get(sha, Boots()).runs
             fresh = {run.run_id for run in self.fresh.get(sha, Boots()).runs}
-            earlier = [run for run in boots if run.run_id not in fresh]
-            if len(earlier) == len(boots) and sha in range_ends:
-                earlier = earlier[:looks]
-            taken = earlier, boots[len(earlier) :]
-            before, after = (Boots(tuple(runs)).sample(spec.threshold.key) for runs in taken)
+            later = [run for run in runs if run.run_id in fresh]
+            earlier = [run for run in runs if run.run_id not in fresh]
+            if not later and sha in looked_at:
+                earlier, later = earlier[: search.ends.used], earlier[search.ends.used :]
+            before, after = (Boots(tuple(r)).sample(spec.threshold.key) for r in (earlier, later))
             apart.append((before, after))
-        judged = self.state.groups.judgement
-        builds = (judged.base, judged.new) if judged else (Sample(()), Sample(()))
+        groups = self.state.groups
+        hosts = {host for pair in apart for sample in pair for host in sample.hosts}
+        builds = (Sample(()), Sample(()))
+        # Middles of builds do not say what their hosts add.
+        if groups.judgement and not groups.exhausted and len(hosts) <= 1:
+            builds = groups.judgement.base, groups.judgement.new
         return Beside(apart=tuple(apart), builds=builds)
 
     def denied(self, *doubts: Finding) -> ProofEnd:

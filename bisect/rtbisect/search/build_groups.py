@@ -131,8 +131,9 @@ def examine(
     tell = effect or partial(effect_found, threshold)
     looked: tuple[tuple[Kernel, ...], tuple[Kernel, ...]] = ((), ())
     groups = Groups(())
-    builds = plan.builds
+    builds = asked = plan.builds
     for look in range(LOOKS):
+        asked = builds
         sides = tuple(_first(plan, side, ledger, builds) for side in (plan.better, plan.worse))
         if not all(sides) or sum(map(len, sides)) < ENOUGH or sides == looked:
             return replace(groups, exhausted=True)
@@ -146,7 +147,7 @@ def examine(
             return groups
         shift, most = (LEAST_SHARE * plan.shift, LAST) if look else (plan.shift, MOST)
         builds = max(builds + 1, builds_needed(shift, groups.spread, most))
-    return groups
+    return replace(groups, exhausted=any(len(side) < asked for side in looked))
 
 
 def _first(

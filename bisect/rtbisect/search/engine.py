@@ -189,7 +189,7 @@ def forecast(state: SearchState) -> Forecast:
     """What the rest takes; a guess before the ends are seen to differ."""
     proposal = propose(state)[0]
     if isinstance(proposal, Finish):
-        return ended(answered=proposal.outcome is not Outcome.INCONCLUSIVE)
+        return ended(named=proposal.outcome is Outcome.CULPRIT)
     if state.ends.reproduced:
         return expected(state)
     spec, ledger = state.spec, state.ledger

@@ -45,14 +45,14 @@ class Forecast:
     #: With those of other layouts.
     builds: Expected
     seconds: Expected
-    #: That it ends with an answer within its budget, 0..1.
+    #: That it names a commit within its budget, 0..1.
     chance: float
 
 
-def ended(*, answered: bool) -> Forecast:
+def ended(*, named: bool) -> Forecast:
     """Of a search that is over."""
     nothing = Expected(0.0, 0.0, 0.0)
-    return Forecast(boots=nothing, builds=nothing, seconds=nothing, chance=float(answered))
+    return Forecast(boots=nothing, builds=nothing, seconds=nothing, chance=float(named))
 
 
 def expected(state: SearchState, boots_due: int = 0, builds_due: int = 0) -> Forecast:
@@ -69,7 +69,7 @@ def expected(state: SearchState, boots_due: int = 0, builds_due: int = 0) -> For
         boots=Expected.of(boots),
         builds=Expected.of(builds),
         seconds=Expected.of(seconds + seen.layouts * layout_s),
-        chance=float((within & seen.over).mean()),
+        chance=float((within & seen.named).mean()),
     )
 
 

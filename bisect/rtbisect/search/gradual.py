@@ -163,6 +163,8 @@ def weigh_gradual(
         scale=np.diagonal(posterior.grid.couple),
     )
     evidence = boots.evidence(shapes() @ held[inner].T)
+    if not np.isfinite(evidence).any():
+        return NOT_GRADUAL
     log = float(logsumexp(evidence)) - np.log(len(evidence)) + np.log(GRADUAL / (1 - GRADUAL))
     weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()

@@ -14,7 +14,7 @@ from rtbisect.search.likelihood.two_level import BootGrid, student
 from rtbisect.search.spec import NONE_AT_MOST
 
 if TYPE_CHECKING:
-    from rtbisect.search.ancestry import Floats
+    from rtbisect.search.ancestry import Bools, Floats
     from rtbisect.search.posterior import Cell, Posterior
     from rtbisect.search.search_state import SearchState
     from rtbisect.search.spec import SearchSpec
@@ -156,7 +156,9 @@ def levels(posterior: Posterior) -> tuple[Sides, Sides, float] | None:
     good, bad = cell.grid.good, cell.grid.bad
     if not (isinstance(good, BootGrid) and isinstance(bad, BootGrid)):
         return None
-    better, worse = _side(good, cell.good), _side(bad, cell.bad)
+    weight = cell.good.sum(axis=(1, 2))
+    kept = weight >= min(_UNLIKELY, float(weight.max()))
+    better, worse = _side(good, cell.good, kept), _side(bad, cell.bad, kept)
     scale = _scale(cell)
     # A boot has longer tails: it tells as much as a normal one that scatters more.
     half = max(worse.middle - better.middle, 1e-3 * scale) / 2
@@ -174,11 +176,9 @@ def _scale(cell: Cell) -> float:
     return math.sqrt(math.fsum(squares) / len(squares))
 
 
-def _side(grid: BootGrid, node: Floats) -> Sides:
-    """The level of a side by the weights of its nodes (t, s, a)."""
-    weight = node.sum(axis=(1, 2))
-    kept = weight >= min(_UNLIKELY, float(weight.max()))
-    mu, weight = grid.mu[kept], weight[kept]
+def _side(grid: BootGrid, node: Floats, kept: Bools) -> Sides:
+    """The level of a side by the weights of its nodes (t, s, a), of which these t are `kept`."""
+    mu, weight = grid.mu[kept], node.sum(axis=(1, 2))[kept]
     share = node.sum(axis=1)[kept] / weight[:, None]
     mean = (share * mu).sum(axis=1)
     deviation = np.sqrt((share * (mu - mean[:, None]) ** 2).sum(axis=1))

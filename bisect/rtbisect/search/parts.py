@@ -24,6 +24,8 @@ class Parts:
     costs: bool = True
     #: Pairs of culprits are weighed.
     two_culprits: bool = True
+    #: A build whose level is known is left alone; not in campaigns that began before it was.
+    spent_builds: bool = True
     #: A change in many small steps is thought of; not in campaigns that began before it was.
     gradual: bool = True
     #: A regression may show on one watched CPU only. The looks at the ends know of it in any case.

@@ -327,10 +327,9 @@ def _repeats(state: SearchState, posterior: Posterior) -> dict[int, tuple[float,
         gained = 0.0
         if number in chosen:
             gained = _bits_of_one_more(posterior, weight, number)
-            if (boots := len(kernel.boots)) > KNOWN_WELL:
-                gained = min(gained, _most_bits(posterior, float(bad[number]), boots))
-                # The next boots tell less as the square of their number: this is the sum of all.
-                gained *= gained * boots >= SPENT_BITS
+            boots = len(kernel.boots)
+            if boots > KNOWN_WELL and state.spec.parts.spent_builds:
+                gained = _bits_left(posterior, gained, float(bad[number]), boots)
         for sha in kernel.shas:
             i = state.ancestry.index.get(sha, -1)
             if i >= 0 and gained > repeats.get(i, (-1.0, 0))[0]:
@@ -338,21 +337,23 @@ def _repeats(state: SearchState, posterior: Posterior) -> dict[int, tuple[float,
     return repeats
 
 
-def _most_bits(posterior: Posterior, bad: float, boots: int) -> float:
-    """Bits that one more boot of a build tells about its side that was booted so often and is bad
-    with this probability, if boots are normal: its level is known, and only other builds can tell
-    what is the code of it. Between nodes that lie closer than the boots can tell, the densities of
-    the cells would go on to differ.
+def _bits_left(posterior: Posterior, gained: float, bad: float, boots: int) -> float:
+    """What of the bits of one more boot of a build counts that was booted so often and is bad with
+    this probability: as much as a normal boot tells, for its level is known, and only other builds
+    can tell what is the code of it. Between nodes that lie closer than the boots can tell, the
+    densities of the cells would go on to differ. Shares and counts have no level of a build.
     """
     known = levels(posterior)
     if known is None:
-        return math.inf
+        return gained
     good, worse, sigma = known
     spread, own = good.tau**2 + good.deviation**2, sigma**2 / boots
     share = spread / (spread + own)
     apart = np.maximum(worse.mean - good.mean, 0.0) * (1 - share)
     distance = apart / np.sqrt(sigma**2 + share * own)
-    return float(good.weight @ normal_bits(np.full(distance.size, bad), distance))
+    most = float(good.weight @ normal_bits(np.full(distance.size, bad), distance))
+    # The next boots tell less as the square of their number: this is the sum of all.
+    return min(gained, most) if min(gained, most) * boots >= SPENT_BITS else 0.0
 
 
 def _bits_of_one_more(posterior: Posterior, weight: Floats, kernel_number: int) -> float:

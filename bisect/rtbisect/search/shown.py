@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,15 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student_t
 
+from rtbisect.judge.stats import smallest_p
 from rtbisect.search.calibrate import MOST_LOOKS, PROMISING, SHIFT, WIDER_FROM, looks
 from rtbisect.search.outlook import Terms, assumed
 from rtbisect.search.rehearsal import REHEARSALS, rehearsed
 from rtbisect.search.spec import SearchSpec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rtbisect.model.campaign import Limits
     from rtbisect.search.ancestry import Floats
     from rtbisect.search.rehearsal import Rehearsed
@@ -42,30 +45,15 @@ class Shown:
     max_boots: int | None
 
 
-def shown(limits: Limits, terms: Terms, looks_share: int) -> tuple[Shown, ...]:
-    """What these limits show. `looks_share`: one of so many boots is for each end, where the limits
-    are changed.
-    """
-    return tuple(
-        Shown(
-            effect,
-            chance(limits, terms, effect),
-            next(
-                (
-                    most
-                    for most in _BUDGETS
-                    if chance(_with(limits, most, looks_share), terms, effect) >= ENOUGH
-                ),
-                None,
-            ),
-        )
-        for effect in EFFECTS
-    )
-
-
-def _with(limits: Limits, max_boots: int, looks_share: int) -> Limits:
-    looks_max = max(limits.calibrate_max, max_boots // looks_share)
-    return replace(limits, max_boots=max_boots, looks_max=looks_max)
+def shown(limits_of: Callable[[int], Limits], max_boots: int, terms: Terms) -> tuple[Shown, ...]:
+    """What a budget shows; `limits_of` are the limits of a site with so many boots."""
+    found = []
+    for effect in EFFECTS:
+        here = chance(limits_of(max_boots), terms, effect)
+        larger = (most for most in _BUDGETS if most > max_boots)
+        enough = (most for most in larger if chance(limits_of(most), terms, effect) >= ENOUGH)
+        found.append(Shown(effect, here, max_boots if here >= ENOUGH else next(enough, None)))
+    return tuple(found)
 
 
 def chance(limits: Limits, terms: Terms, effect: float) -> float:
@@ -96,6 +84,8 @@ def _looked(limits: Limits, effect: float) -> Floats:
         one, two = good[:, :boots], bad[:, :boots]
         error = np.sqrt((one.var(axis=1, ddof=1) + two.var(axis=1, ddof=1)) / boots)
         p = student_t.sf((two.mean(axis=1) - one.mean(axis=1)) / error, 2 * boots - 2)
+        if smallest_p(boots, boots) > alpha:
+            continue
         taken[open_rows & (p <= alpha)] = boots
         open_rows &= p > alpha
         if limits.looks_max and boots >= WIDER_FROM and boots < last:

@@ -11,7 +11,7 @@ from rtbisect.model.campaign import Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Costs, Endings, Untestable
 from rtbisect.search.calibrate import asked_p
-from rtbisect.search.gradual import farthest, stretches_of
+from rtbisect.search.gradual import LIKELIER, farthest, stretches_of
 from rtbisect.search.ledger import INVALID_RERUNS
 from rtbisect.search.spec import NONE_AT_MOST, Finish
 
@@ -242,6 +242,8 @@ def leading_candidate(state: SearchState) -> int | None:
     """
     members = culprit_set(state)
     if len(members) > 1 or float(state.belief.commits[members[0]]) < LEADING:
+        return None
+    if state.gradual.probability >= LIKELIER:
         return None
     ready = all(state.ledger.built(sha) for sha in state.related(members[0]))
     return members[0] if ready and _verifiable(state, members[0]) else None

@@ -139,7 +139,7 @@ def _prior(data: Mapping[str, Any]) -> str:
     said = "before any {voice.run} the probability of no {voice.change} is {none:probability}"
     if data["p"] is not None:
         said += "; a check of the same ends has found the figure worse (p = {p:.2g})"
-    return said + ("; it is the worst of {figures} figures" if data["figures"] > 1 else "")
+    return said + ("; the searched figure is the worst of {figures}" if data["figures"] > 1 else "")
 
 
 def _forecast(data: Mapping[str, Any]) -> str:

@@ -123,7 +123,7 @@ def test_head_of_a_url_means_nothing(tmp_path):
     place = tmp_path / "site.yaml"
     place.write_text(site_text("https://git.example.org/linux.git"))
     with pytest.raises(ConfigError, match="says nothing about"):
-        resolve.ends_of_tree(tmp_path, load_site(place), "rt", "HEAD~3", "v1", None, None)
+        resolve.ends_of_tree(tmp_path, load_site(place), "rt", ("HEAD~3",), "v1", None, None)
 
 
 def test_a_good_end_beside_the_bad_one_gives_way_to_their_merge_base(cli, repo):
@@ -131,8 +131,8 @@ def test_a_good_end_beside_the_bad_one_gives_way_to_their_merge_base(cli, repo):
     _where, shas = repo
     site = load_site(cli.site)
     for good, given in (("side", shas["s"]), ("v1", "")):
-        found = resolve.ends_of_tree(cli.state, site, "rt", good, "main", None, None)
-        assert found == (shas["b"], shas["d"], given)
+        found = resolve.ends_of_tree(cli.state, site, "rt", (good,), "main", None, None)
+        assert found == resolve.SearchEnds(shas["b"], shas["d"], given)
 
 
 def test_a_search_that_a_reply_asks_for_has_the_merge_base_of_its_own_ends(cli, repo):

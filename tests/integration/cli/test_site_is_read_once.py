@@ -25,7 +25,7 @@ def world(tmp_path, capsys, monkeypatch):
     found.newest = found._git("rev-parse", "HEAD")
     found.place = found.site
 
-    def answered(setup, _parts):
+    def answered(setup, _parts, _further):
         return culprit_result(setup.request.newer, 0.9), None
 
     lab = SimpleNamespace(preflight=lambda _request: None, leave=lambda: None)

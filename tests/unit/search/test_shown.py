@@ -2,8 +2,9 @@
 """What a budget shows before anything is measured."""
 
 from dataclasses import replace
+from functools import partial
 
-from rtbisect.campaign.plan import LOOKS_SHARE, limits_of
+from rtbisect.campaign.plan import limits_of
 from rtbisect.config.schema import Campaign
 from rtbisect.search.outlook import Terms
 from rtbisect.search.shown import EFFECTS, ENOUGH, chance, shown
@@ -21,13 +22,22 @@ def test_a_larger_change_and_a_larger_budget_are_better():
 
 
 def test_what_a_small_change_takes_is_said():
-    seen = {each.effect: each for each in shown(OF_SITE, TERMS, LOOKS_SHARE)}
+    seen = {
+        each.effect: each
+        for each in shown(partial(limits_of, Campaign()), OF_SITE.max_boots, TERMS)
+    }
     assert tuple(seen) == EFFECTS
     wanted = seen[1.0].max_boots
     assert wanted is not None
     assert wanted > OF_SITE.max_boots
     assert chance(limits_of(Campaign(), wanted), TERMS, 1.0) >= ENOUGH
-    assert seen[3.0].max_boots <= OF_SITE.max_boots
+    assert seen[3.0].max_boots == OF_SITE.max_boots
+
+
+def test_a_larger_budget_that_looks_no_longer_is_not_advised():
+    """A site may say how long the ends are looked at."""
+    few = Campaign(looks_max=10)
+    assert shown(partial(limits_of, few), 400, TERMS)[0].max_boots is None
 
 
 def test_looks_without_a_limit_of_their_own_end_early():

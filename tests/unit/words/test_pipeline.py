@@ -210,7 +210,7 @@ def test_a_search_that_takes_longer_says_so():
     ("figures", "p", "more"),
     [
         (1, None, ""),
-        (4, None, "; it is the worst of 4 figures"),
+        (4, None, "; the searched figure is the worst of 4"),
         (1, 0.004, "; a check of the same ends has found the figure worse (p = 0.004)"),
     ],
 )

@@ -49,7 +49,9 @@ def same_kernel(
     name = GateName.SAME_KERNEL
     if parent.n < FEWEST or not culprit.n:
         return absent(name, Finding.of(Gates.PARENT_FEW, boots=parent.n, fewest=FEWEST))
-    alpha = ALPHA if beside is None else ALPHA / 2
+    earlier, later = _pooled(beside.apart if beside else ())
+    comparable = earlier.n and later.n and smallest_p(earlier, later) <= ALPHA / 2
+    alpha = ALPHA / 2 if comparable else ALPHA
     if reason := drift(threshold, parent, Side.PARENT, alpha=alpha):
         return failed(name, reason)
     if by_mean(threshold):
@@ -58,10 +60,8 @@ def same_kernel(
     if beside is None:
         enough, reason = _luck(threshold, (parent, culprit))
         return passed(name, reason) if enough else failed(name, reason)
-    earlier, later = _pooled(beside.apart)
     kernels = len({block.partition(" ")[0] for block in earlier.hosts})
     told = {"kernels": kernels, "earlier": earlier.n, "later": later.n}
-    comparable = earlier.n and later.n and smallest_p(earlier, later) <= alpha
     if comparable and (found := _differ(threshold, earlier, later, alpha)):
         better, why = found
         return failed(name, Finding.of(Gates.APART_DIFFER, better=better, why=why, **told))

@@ -104,9 +104,9 @@ class Searches(Kind):
     #: The expectation as it was told before there were intervals.
     FORECAST = "search.forecast", "boots p figure builds expected wall_s chance least most"
     ENDED = "search.ended", "outcome why"
-    #: Boots that a search may not take.
     #: The time that a person gave is over after so many boots.
     TIME_OVER = "search.time-over", "time_s boots"
+    #: Boots that a search may not take.
     KEPT_BOOTS = "search.kept-boots", "left most"
     OUTCOME = "search.outcome", "outcome culprit confidence cause"
 
