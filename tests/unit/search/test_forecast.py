@@ -19,18 +19,18 @@ from searchbench.simulate import carry_on
 
 
 def test_what_searches_take_lies_around_what_was_expected():
-    """Of six searches the middle one takes 0.6 to 1.6 times what was expected of it, and most of
+    """Of four searches the middle one takes 0.6 to 1.6 times what was expected of it, and most of
     them lie in their intervals.
     """
     ratios, inside = [], 0
-    for trial in range(6):
+    for trial in range(4):
         state, world = noisy(trial)
         coming = expected(state)
         boots = carry_on(state, world)[0].ledger.boots - state.ledger.boots
         ratios.append(boots / coming.boots.middle)
         inside += coming.boots.low <= boots <= coming.boots.high
     assert 0.6 < np.median(ratios) < 1.6
-    assert inside >= 4
+    assert inside >= 3
 
 
 def test_it_shrinks_as_the_search_goes_on_and_ends_at_zero():
