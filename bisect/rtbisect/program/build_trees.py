@@ -22,6 +22,8 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Work
 from rtbisect.process.command import failure, printable, run
 from rtbisect.program.output import ABORT, NOT_RUN, keep_end, tail
+from rtbisect.program.startable import unstartable
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -156,6 +158,8 @@ class BuildTrees:
         log = settings.work_dir / f"build-{sha[:12]}.log"
         log.unlink(missing_ok=True)
         path = self._checkout(tree, sha)
+        if absent := unstartable(settings.argv[0], path):
+            return Made(None, printable(str(speak(absent)), _LONGEST_ERROR), 0.0), False
         done = run(
             settings.argv, cwd=path, timeout_s=settings.timeout_s, log=log, whole_env=True,
             env={"RTBISECT_REVISION": sha}, on_start=lambda pgid: note(f"pgid:{pgid}"),

@@ -142,11 +142,12 @@ def in_lines(lines: Sequence[str], metric: str) -> list[Figure]:
 
 
 def matching(text: str, pattern: re.Pattern[str]) -> list[Figure]:
-    """What an expression finds: its first group, or all that it matches."""
-    found = [match[1] if pattern.groups else match[0] for match in pattern.finditer(text)]
+    """What an expression finds: its first group, where that takes part, or all that it matches."""
+    groups = (match[1] if pattern.groups else match[0] for match in pattern.finditer(text))
+    found = [value for value in groups if value is not None]
     if not found:
         raise WrongNameError(Commands.NO_MATCH, pattern=cut(pattern.pattern, 80))
-    return [_figure("", value.strip(), value) for value in found if value is not None]
+    return [_figure("", value.strip(), value) for value in found]
 
 
 def in_json(text: str, path: str) -> list[Figure]:

@@ -22,6 +22,7 @@ from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.process.command import cut, failure, printable, run
 from rtbisect.program.figures import NoFigureError, Reading, WrongNameError
 from rtbisect.program.output import ABORT, NOT_RUN, SKIP, keep_end, tail
+from rtbisect.program.startable import unstartable
 from rtbisect.program.wanted import Wanted, read
 from rtbisect.words.speak import speak
 
@@ -129,9 +130,7 @@ class CommandInWorktree:
                 gone = Finding.of(Commands.NOT_REBUILT, error=rebuilt.error)
                 return ended(status=RunStatus.INVALID, reason=gone)
             ended = partial(ended, facts=((REBUILT_S, f"{rebuilt.seconds:.3f}"),))
-        program = self._source / settings.argv[0]
-        if "/" in settings.argv[0] and not program.is_file():
-            absent = Finding.of(Commands.NOT_THERE, program=cut(settings.argv[0], 160))
+        if absent := unstartable(settings.argv[0], self._source):
             return ended(status=RunStatus.SKIPPED, reason=absent)
         out, err = self._fresh_logs(order.run_id)
         done = self._started(build.revision, out, err, note)

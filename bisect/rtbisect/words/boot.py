@@ -212,6 +212,7 @@ _INSTRUMENTS: Mapping[str, Words] = {
 _COMMANDS: Mapping[str, Words] = {
     Commands.LEFT_OUT: "left out by --skip",
     Commands.NOT_THERE: "{program} is not in this revision",
+    Commands.NOT_EXECUTABLE: "{program} is not executable in this revision",
     Commands.LATE: "the command ran longer than {limit_s:.0f} s",
     Commands.ENDED: "the command ended with {code}",
     Commands.LAST_ERROR: "{why}: {line}",

@@ -128,6 +128,28 @@ def test_a_missing_program_is_a_usage_error_only_at_the_first_build(tmp_path):
     assert trees.make("b" * 40, silent).path is None
 
 
+@pytest.mark.parametrize("mode", [None, 0o644])
+def test_a_revision_without_the_program_of_the_build_is_skipped(tmp_path, mode):
+    def tree(number):
+        made = FakeTree(tmp_path / f"trees/t-b{number:02}")
+        begin = made.checkout
+
+        def checkout(sha):
+            path = begin(sha)
+            if mode is not None or sha.startswith("b"):
+                (path / "build.sh").write_text("#!/bin/sh\n")
+                (path / "build.sh").chmod(0o755 if sha.startswith("b") else mode)
+            return path
+
+        made.checkout = checkout
+        return made
+
+    trees, _ = trees_in(tmp_path, argv=("./build.sh",), tree=tree)
+    made = trees.make("a" * 40, silent)
+    assert (made.path, bool(made.error)) == (None, True)
+    assert trees.make("b" * 40, silent).path is not None
+
+
 def test_a_build_may_leave_folders_that_nobody_may_write_to(tmp_path):
     trees, _ = trees_in(tmp_path, "mkdir -p mod/x; touch mod/x/y; chmod -R a-w mod", keep=1)
     assert trees.make("a" * 40, silent).path is not None

@@ -54,6 +54,7 @@ def test_a_figure_is_read_with_its_unit_and_its_repetitions(tmp_path, text, want
         ("p99=" + "1" * 400, {"metric": "p99"}, Like(Commands.NOT_FINITE)),
         ("", {"extract": "x"}, Like(Commands.NOTHING)),
         ("took long", {"extract": "took ([0-9]+)"}, Like(Commands.NO_MATCH)),
+        ("a", {"extract": r"a|b(\d+)"}, Like(Commands.NO_MATCH)),
         ("took long", {"extract": "took (.*)"}, Like(Commands.NO_NUMBER)),
         ('{"a": {"b": 1}}', {"json_path": "a.c"}, Like(Commands.NO_PATH, step="c", names=("b",))),
         ('{"a": [1]}', {"json_path": "a[3]"}, Like(Commands.NO_PATH, step="3")),

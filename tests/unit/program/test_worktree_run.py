@@ -180,6 +180,15 @@ def test_a_script_that_a_revision_does_not_have_skips_it(tmp_path):
     )
 
 
+def test_a_script_that_is_not_executable_in_a_revision_skips_it(tmp_path):
+    settings = replace(lab(tmp_path, "")._settings, argv=("./bench.sh",))
+    (tmp_path / "tree/bench.sh").write_text("echo 1\n")
+    (tmp_path / "tree/bench.sh").chmod(0o644)
+    run = CommandInWorktree(settings).run(*one_run(), lambda _n: None)
+    assert run.status is RunStatus.SKIPPED
+    assert run.reason == Finding.of(Commands.NOT_EXECUTABLE, program="./bench.sh")
+
+
 def test_a_ratio_needs_figures_above_zero(tmp_path):
     run = lab(tmp_path, "echo 0", positive=True).run(*one_run(), lambda _n: None)
     assert run.status is RunStatus.INVALID

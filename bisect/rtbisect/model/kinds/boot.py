@@ -254,6 +254,7 @@ class Commands(Kind):
     #: A person has said so of the revision.
     LEFT_OUT = "command.left-out"
     NOT_THERE = "command.not-there", "program"
+    NOT_EXECUTABLE = "command.not-executable", "program"
     LATE = "command.late", "limit_s"
     ENDED = "command.ended", "code"
     #: The last line that it printed as an error, beside what was found.
