@@ -249,8 +249,8 @@ def command_line(request: CampaignRequest, metric: MetricKey | None) -> str:
     """
     good, bad = request.sought.ends(request.older, request.newer)
     extra = Extra.of(request)
-    ends = ["--good", good, *(word for sha in extra.goods for word in ("--good", sha))]
-    ends += ["--bad", bad]
+    older, _ = request.sought.ends("--good", "--bad")
+    ends = ["--good", good, "--bad", bad, *(word for sha in extra.goods for word in (older, sha))]
     if (sure := extra.sure) is not None:
         ends += ["--sure", f"{sure:g}"]
     if request.kind == CampaignKind.RUN:

@@ -64,7 +64,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
-    """One run of a built revision. A command knows none of the last three."""
+    """One run of a built revision. A command knows none of the three of a boot."""
 
     run_id: str
     #: Its place among the runs of a campaign, from 1.
@@ -74,3 +74,5 @@ class RunOrder:
     layout: int = 0
     explain: str = ""
     probes: tuple[str, ...] = ()
+    #: Of a command: that of the figure in the earlier runs; None before the first figure.
+    unit: str | None = None

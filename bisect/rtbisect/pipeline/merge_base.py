@@ -68,8 +68,11 @@ def _other_branch(steps: Steps, given_end: str, metric: MetricKey) -> Finding:
     """
     request = steps.setup.request
     base, (_, called) = request.older[:12], request.sought.ends("good", "bad")
-    # From the merge base to that end it is the other way round.
-    opposite = replace(request, older=base, newer=given_end[:12], sought=request.sought.opposite)
+    # From the merge base to that end it is the other way round, and only of these two.
+    extra = replace(Extra.of(request), given="", goods=())
+    opposite = replace(
+        request, older=base, newer=given_end[:12], sought=request.sought.opposite, extra=extra.pairs
+    )
     return Finding.of(
         Ends.OTHER_BRANCH,
         base=request.older,

@@ -252,8 +252,9 @@ class Steps:
         build = self.build(ask.sha, ask.layout)
         journal, subject = self.ports.journal, self.ports.subject
         order = RunOrder(
-            f"{journal.campaign}-r{number}", number, ask.layout, ask.explain, ask.probes
-        )
+            f"{journal.campaign}-r{number}", number, ask.layout, ask.explain, ask.probes,
+            next((seen.unit for run in self.runs for seen in run.measurements), None),
+        )  # fmt: skip
         what = Finding.of(Work.BOOTING, number=number, revision=ask.sha, purpose=ask.purpose)
         self.ports.progress.step(what, number, number + ask.left, self.budget.left_s(ask.left + 1))
         return lambda: journal.step(

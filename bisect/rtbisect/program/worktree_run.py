@@ -134,7 +134,7 @@ class CommandInWorktree:
             return ended(status=RunStatus.SKIPPED, reason=absent)
         out, err = self._fresh_logs(order.run_id)
         done = self._started(build.revision, out, err, note)
-        status, reason, reading = self._outcome(done.returncode, out, late=done.timed_out)
+        status, reason, reading = self._outcome(done, out, order.unit)
         if status is RunStatus.INVALID and (errors := tail(err)):
             reason = Finding.of(Commands.LAST_ERROR, why=reason, line=cut(errors[-1], 160))
         for path in (out, err):
@@ -199,9 +199,10 @@ class CommandInWorktree:
         return None
 
     def _outcome(
-        self, code: int, out: Path, *, late: bool
+        self, done: Completed, out: Path, unit: str | None
     ) -> tuple[RunStatus, Finding | None, Reading | None]:
-        if late:
+        code = done.returncode
+        if done.timed_out:
             limit_s = self._settings.timeout_s
             return RunStatus.HUNG, Finding.of(Commands.LATE, limit_s=limit_s), None
         if code == SKIP:
@@ -212,7 +213,7 @@ class CommandInWorktree:
         if code:
             return RunStatus.INVALID, Finding.of(Commands.ENDED, code=code), None
         try:
-            return RunStatus.COMPLETE, None, self._figure(out)
+            return RunStatus.COMPLETE, None, self._figure(out, unit)
         except NoFigureError as error:
             return RunStatus.INVALID, error.found, None
 
@@ -229,7 +230,8 @@ class CommandInWorktree:
             "that says that there is no such program: look at the command, then start again",
         )
 
-    def _figure(self, out: Path) -> Reading:
+    def _figure(self, out: Path, unit: str | None) -> Reading:
+        """The figure, in the unit of those before it: another scale would be a change."""
         settings = self._settings
         try:
             reading = read(out, settings.wanted)
@@ -239,6 +241,9 @@ class CommandInWorktree:
                 raise
             hint = "look at the options that name the figure, then start again"
             raise MisaskedError(f"the first run: {speak(error.found)}", hint) from error
+        if unit not in (None, reading.unit):
+            units = tuple(each or "none" for each in (unit, reading.unit))
+            raise NoFigureError(Commands.UNITS_DIFFER, units=units)
         if settings.positive and min(reading.values) <= 0:
             raise NoFigureError(Commands.NO_RATIO, value=min(reading.values))
         if len(reading.values) > 1 and _is_first(out):

@@ -58,6 +58,14 @@ def test_repetitions_are_told_at_the_first_run(tmp_path, repo):
     assert f"{begun}13" in after
 
 
+def test_a_figure_in_another_unit_than_the_first_one_is_no_evidence(tmp_path, repo):
+    good, bad, _ = history(repo, 4, count=4)
+    script = 'test -e slow && echo "${n}" || echo "${n}ms"'
+    done = run_figure(tmp_path, repo, good, bad, script=script)
+    assert (done.returncode, "culprit" in json.loads(done.stdout)["outcome"]) == (4, False)
+    assert run_words(Commands.UNITS_DIFFER, units=("ns", "none")) in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "swap"),
     [(["--better", "higher"], False), ([], True), (["--find-fix"], False)],

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import CampaignKind, CampaignRequest
-from rtbisect.model.command import CommandRequest, Extra
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, Sought
+from rtbisect.model.command import CommandRequest, Extra, command_line
 
 REQUEST = CampaignRequest(kind=CampaignKind.TRY, site="", tree="rt", older="a", newer="b")
 COMMAND = CommandRequest(argv=("make", "test")).extra()
@@ -51,3 +51,16 @@ def test_another_end_takes_the_place_of_the_one_that_was_given():
     assert replace(Extra.of(asked), given="").pairs == (("truth", "/t.json"),)
     later = (("truth", "/t.json"), ("given", "b" * 40))
     assert replace(Extra.of(asked), given="b" * 40).pairs == later
+
+
+@pytest.mark.parametrize(
+    ("sought", "ends"),
+    [
+        (Sought.REGRESSION, "--good a --bad b --good c --good d"),
+        (Sought.REPAIR, "--good b --bad a --bad c --bad d --find-fix"),
+    ],
+)
+def test_further_older_ends_have_the_option_of_the_older_end(sought, ends):
+    extra = Extra(goods=("c", "d"), others=COMMAND).pairs
+    asked = replace(REQUEST, kind=CampaignKind.RUN, sought=sought, extra=extra)
+    assert command_line(asked, None) == f"rtbisect run {ends} -- make test"

@@ -189,6 +189,26 @@ def test_a_script_that_is_not_executable_in_a_revision_skips_it(tmp_path):
     assert run.reason == Finding.of(Commands.NOT_EXECUTABLE, program="./bench.sh")
 
 
+@pytest.mark.parametrize(
+    ("known", "printed", "told"),
+    [
+        (None, "1.5 ms", None),
+        ("ns", "1500 us", None),
+        ("ns", "1500", ("ns", "none")),
+        ("", "1.5 ms", ("none", "ns")),
+        ("ns", "3 MB", ("ns", "B")),
+    ],
+)
+def test_a_figure_in_another_unit_than_those_before_it_is_no_evidence(
+    tmp_path, known, printed, told
+):
+    build, order = one_run()
+    here = lab(tmp_path, f"echo {printed}")
+    run = here.run(build, replace(order, unit=known), lambda _n: None)
+    assert run.reason == (told and Finding.of(Commands.UNITS_DIFFER, units=told))
+    assert run.complete == (told is None)
+
+
 def test_a_ratio_needs_figures_above_zero(tmp_path):
     run = lab(tmp_path, "echo 0", positive=True).run(*one_run(), lambda _n: None)
     assert run.status is RunStatus.INVALID

@@ -290,7 +290,7 @@ class Commands(Kind):
     NO_PATH = "command.no-path", "step names"
 
     TOO_LONG = "command.too-long", "size most"
-    #: Of one name in one run.
+    #: Of one name in one run, or in this run and those before it.
     UNITS_DIFFER = "command.units-differ", "units"
     #: The first run has a figure so many `times`; `value` is their median.
     REPEATED = "command.repeated", "metric times value unit"
