@@ -122,7 +122,7 @@ def text_of(
     """
     result = record.result
     if result is None:
-        return "\n".join([listed(record, summary), *_next(record)])
+        return "\n".join([listed(record, summary), *_next(record, summary)])
     lines = [headline(record, result), *_head_lines(heads), *shown]
     reasons = result.reasons
     if opening:
@@ -161,14 +161,14 @@ def _rest(record: CampaignRecord, summary: Summary) -> Iterator[str]:
     if record.report:
         left = "bisect log" if command else "draft"
         yield f"  {left}: {record.report.path}"
-    yield from _next(record)
+    yield from _next(record, summary)
 
 
-def _next(record: CampaignRecord) -> Iterator[str]:
+def _next(record: CampaignRecord, summary: Summary) -> Iterator[str]:
     """How to go on, of a command."""
     if record.kind != CampaignKind.RUN:
         return
-    if next_step := run_answer.next_of(record.id, record.request, record.result):
+    if next_step := run_answer.next_of(record.id, record.request, record.result, summary.boots):
         yield f"  {speak(next_step, voice_of_request(record.request))}"
 
 

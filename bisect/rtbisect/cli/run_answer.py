@@ -102,15 +102,18 @@ def _short(result: Result) -> bool:
     return any(reason.kind in _SHORT for reason in result.reasons)
 
 
-def next_of(identity: str, request: CampaignRequest, result: Result | None) -> Finding | None:
-    """The command to go on with; None where nothing is left to do."""
+def next_of(
+    identity: str, request: CampaignRequest, result: Result | None, runs: int
+) -> Finding | None:
+    """The command to go on with after so many runs; None where nothing is left to do."""
     words: list[str] = []
     if result is None:
         words = ["rtbisect", "resume", identity]
     elif result.culprit:
         words = ["git", "-C", request.repo, "show", result.culprit]
     elif result.outcome is Outcome.INCONCLUSIVE and _short(result):
-        most = 2 * CommandRequest.of(request).max_runs
+        # A further budget may have been larger than the first one.
+        most = 2 * max(CommandRequest.of(request).max_runs, runs)
         words = ["rtbisect", "resume", identity, "--max-runs", str(most)]
     elif result.candidates:
         shas = [sha for sha, _ in result.candidates]

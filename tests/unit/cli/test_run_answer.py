@@ -15,23 +15,22 @@ ASKED = CampaignRequest(
     extra=CommandRequest(argv=("x",), max_runs=40).extra(),
 )  # fmt: skip
 SPENT = Finding.of(Endings.SEARCH_BUDGET, spent=Finding.of(Costs.WORK, builds=0, boots=22))
+SHORT = other_result(Outcome.INCONCLUSIVE, reasons=(SPENT,))
 
 
 @pytest.mark.parametrize(
-    ("result", "command"),
+    ("result", "runs", "command"),
     [
-        (None, "rtbisect resume run-3"),
-        (culprit_result("abc"), "git -C '/my repo' show abc"),
-        (
-            other_result(Outcome.INCONCLUSIVE, reasons=(SPENT,)),
-            "rtbisect resume run-3 --max-runs 80",
-        ),
+        (None, 3, "rtbisect resume run-3"),
+        (culprit_result("abc"), 30, "git -C '/my repo' show abc"),
+        (SHORT, 22, "rtbisect resume run-3 --max-runs 80"),
+        (SHORT, 90, "rtbisect resume run-3 --max-runs 180"),
     ],
 )
-def test_an_answer_says_how_to_go_on(result, command):
-    assert next_of("run-3", ASKED, result).data["command"] == command
+def test_an_answer_says_how_to_go_on(result, runs, command):
+    assert next_of("run-3", ASKED, result, runs).data["command"] == command
 
 
 @pytest.mark.parametrize("outcome", [Outcome.INCONCLUSIVE, Outcome.NOT_REPRODUCED])
 def test_where_nothing_is_left_to_do_nothing_is_said(outcome):
-    assert next_of("run-3", ASKED, other_result(outcome)) is None
+    assert next_of("run-3", ASKED, other_result(outcome), 22) is None
