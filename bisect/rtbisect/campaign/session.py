@@ -75,8 +75,6 @@ def go_on(
         further.known = recorded(store.database, record.id, FurtherBudget)
         if further.most is not None:
             _check_most(store, record, further.most)
-            if record.state is CampaignState.DONE:
-                store.reopen(record.id)
         end_leftovers(store.database, record.id)
         site = _site_ready(state, request, progress, sites)
         return _run(store, record.id, site, progress, further)
@@ -138,24 +136,33 @@ def _run(
     progress: Screen,
     further: FurtherBudgets,
 ) -> CampaignRecord:
-    request = store.get(identity).request
+    record = store.get(identity)
+    request, answered = record.request, record.state is CampaignState.DONE
     journal = StoreJournal(store.database, identity)
     parts: Ports | None = None
     try:
         setup, parts = assemble.assemble(store.state, site, request, journal, progress)
         setup = keep_setup(setup, journal)
         progress.say(f"campaign {identity}: {request.kind} of the tree {setup.tree}")
-        further.keep(journal, store.summary(store.get(identity)).boots)
+        runs = store.summary(record).boots
+        if answered:
+            # Where the repository is gone this fails, and the answer stays.
+            parts.tree.describe(request.newer)
+            store.reopen(identity)
+            answered = False
+        further.keep(journal, runs)
         result, report = run_pipeline(setup, parts, further)
     except MisaskedError as error:
         # Resumed it would say the same: the campaign is over.
         why = Finding.of(Reasons.MISASKED, message=error.message)
-        store.finish(identity, unanswered(None, why).result(), None)
+        if not answered:
+            store.finish(identity, unanswered(None, why).result(), None)
         raise
     except BaseException as error:
         # The note must not hide the reason, not even on a full disk.
         with suppress(RtbisectError):
-            store.note(identity, _pause_note(error))
+            if not answered:
+                store.note(identity, _pause_note(error))
         raise
     finally:
         if parts is not None:

@@ -62,7 +62,7 @@ class Traits:
         return {each.name: each.level for each in (*self.windows, *self.explaining)}[window]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOrder:
     """One run of a built revision. A command knows none of the three of a boot."""
 

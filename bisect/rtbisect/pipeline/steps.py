@@ -251,10 +251,15 @@ class Steps:
         """What carries out a boot."""
         build = self.build(ask.sha, ask.layout)
         journal, subject = self.ports.journal, self.ports.subject
+        known = (seen.unit for run in self.runs for seen in run.measurements)
         order = RunOrder(
-            f"{journal.campaign}-r{number}", number, ask.layout, ask.explain, ask.probes,
-            next((seen.unit for run in self.runs for seen in run.measurements), None),
-        )  # fmt: skip
+            run_id=f"{journal.campaign}-r{number}",
+            number=number,
+            layout=ask.layout,
+            explain=ask.explain,
+            probes=ask.probes,
+            unit=next(known, None),
+        )
         what = Finding.of(Work.BOOTING, number=number, revision=ask.sha, purpose=ask.purpose)
         self.ports.progress.step(what, number, number + ask.left, self.budget.left_s(ask.left + 1))
         return lambda: journal.step(

@@ -46,6 +46,19 @@ def test_a_search_ends_with_what_it_knows_when_its_time_is_over(tmp_path, repo):
     assert (code, answer["culprit"]) == (0, culprit)
 
 
+def test_an_answer_stays_where_the_search_cannot_go_on(tmp_path, repo):
+    _done, first, culprit = budget_of(tmp_path, repo, "--time-budget", "0s")
+    repo.rename(tmp_path / "aside")
+    code, answer = resumed(tmp_path, tmp_path, "--max-runs", "200")
+    assert (code, answer["exit_code"]) == (2, 2)
+    known = rtbisect(tmp_path / "state", "status", "run-1", "--json", cwd=tmp_path)
+    (there,) = json.loads(known.stdout)["campaigns"]
+    assert there["outcome"] == first["outcome"] == "inconclusive"
+    (tmp_path / "aside").rename(repo)
+    code, answer = resumed(tmp_path, repo, "--max-runs", "200")
+    assert (code, answer["culprit"]) == (0, culprit)
+
+
 @pytest.mark.parametrize("text", ["soon", "-3m", "1e9", "5d", ""])
 def test_a_time_that_is_none_is_refused(tmp_path, text):
     done = rtbisect(tmp_path / "state", "resume", "--time-budget", text, cwd=tmp_path)

@@ -90,7 +90,7 @@ def lab(tmp_path, script, **changes):
 
 def one_run(sha="a" * 40):
     return Build(revision=sha, config_name="command", status=BuildStatus.OK), RunOrder(
-        "run-1-r1", 1
+        run_id="run-1-r1", number=1
     )
 
 
@@ -219,7 +219,8 @@ def test_repetitions_of_the_first_run_are_told_once(tmp_path):
     told = []
     here = lab(tmp_path, "printf '1us\\n2us\\n6us\\n'", tell=told.append)
     runs = [
-        here.run(one_run()[0], RunOrder(f"r{number}", number), lambda _n: None) for number in (1, 2)
+        here.run(one_run()[0], RunOrder(run_id=f"r{number}", number=number), lambda _n: None)
+        for number in (1, 2)
     ]
     assert [(m.value, m.unit) for run in runs for m in run.measurements] == [(2000.0, "ns")] * 2
     assert told == [Finding.of(Commands.REPEATED, metric="value", times=3, value=2000.0, unit="ns")]
