@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.search.outlook import Terms, assumed, known
-from rtbisect.search.rehearsal import rehearsed
+from rtbisect.search.outlook import Terms, known
+from rtbisect.search.rehearsal import rehearsed, rehearsed_unseen
 
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Floats
-    from rtbisect.search.outlook import Outlook
     from rtbisect.search.search_state import SearchState
-    from rtbisect.search.spec import SearchSpec
 
 #: Ends of the interval that holds four of five searches, and its middle.
 _SHARES = (0.1, 0.5, 0.9)
@@ -60,7 +58,11 @@ def expected(state: SearchState, boots_due: int = 0, builds_due: int = 0) -> For
     boots and builds of the ends come first.
     """
     spec, ledger = state.spec, state.ledger
-    seen = rehearsed(known(state) if state.ends.reproduced else _guessed(spec))
+    if state.ends.reproduced:
+        seen = rehearsed(known(state))
+    else:
+        size, boots_of_end = len(spec.graph.commits), spec.calibrate_max
+        seen = rehearsed_unseen(Terms.of(spec), size, _TYPICAL, boots_of_end)
     boots, builds = seen.boots + boots_due, seen.builds + builds_due
     layout_s = spec.layout_cost_s or 0.0
     seconds = boots * spec.boot_cost_s + (builds - seen.layouts) * spec.build_cost_s
@@ -71,7 +73,3 @@ def expected(state: SearchState, boots_due: int = 0, builds_due: int = 0) -> For
         seconds=Expected.of(seconds + seen.layouts * layout_s),
         chance=float((within & seen.named).mean()),
     )
-
-
-def _guessed(spec: SearchSpec) -> Outlook:
-    return assumed(Terms.of(spec), len(spec.graph.commits), _TYPICAL, spec.calibrate_max)

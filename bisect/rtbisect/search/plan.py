@@ -20,6 +20,7 @@ from rtbisect.search.spec import NONE_AT_MOST, BootPurpose, Trial
 
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Bools, Floats
+    from rtbisect.search.outlook import Sides
     from rtbisect.search.posterior import Kernel, Posterior
     from rtbisect.search.search_state import SearchState
 
@@ -322,14 +323,16 @@ def _repeats(state: SearchState, posterior: Posterior) -> dict[int, tuple[float,
     chosen = set(
         undecided[np.abs(bad[undecided] - 0.5).argsort(kind="stable")[:OPEN_KERNELS]].tolist()
     )
+    well = any(len(posterior.kernels[number].boots) > KNOWN_WELL for number in chosen)
+    # Shares and counts have no level of a build.
+    known = levels(posterior) if well and state.spec.parts.spent_builds else None
     repeats: dict[int, tuple[float, int]] = {}
     for number, kernel in enumerate(posterior.kernels):
-        gained = 0.0
+        gained, boots = 0.0, len(kernel.boots)
         if number in chosen:
             gained = _bits_of_one_more(posterior, weight, number)
-            boots = len(kernel.boots)
-            if boots > KNOWN_WELL and state.spec.parts.spent_builds:
-                gained = _bits_left(posterior, gained, float(bad[number]), boots)
+            if known is not None and boots > KNOWN_WELL:
+                gained = _bits_left(known, gained, float(bad[number]), boots)
         for sha in kernel.shas:
             i = state.ancestry.index.get(sha, -1)
             if i >= 0 and gained > repeats.get(i, (-1.0, 0))[0]:
@@ -337,15 +340,12 @@ def _repeats(state: SearchState, posterior: Posterior) -> dict[int, tuple[float,
     return repeats
 
 
-def _bits_left(posterior: Posterior, gained: float, bad: float, boots: int) -> float:
+def _bits_left(known: tuple[Sides, Sides, float], gained: float, bad: float, boots: int) -> float:
     """What of the bits of one more boot of a build counts that was booted so often and is bad with
-    this probability: as much as a normal boot tells, for its level is known, and only other builds
-    can tell what is the code of it. Between nodes that lie closer than the boots can tell, the
-    densities of the cells would go on to differ. Shares and counts have no level of a build.
+    this probability, by the levels of both sides (see `levels`): as much as a normal boot tells,
+    for its level is known, and only other builds can tell what is the code of it. Between nodes
+    that lie closer than the boots can tell, the densities of the cells would go on to differ.
     """
-    known = levels(posterior)
-    if known is None:
-        return gained
     good, worse, sigma = known
     spread, own = good.tau**2 + good.deviation**2, sigma**2 / boots
     share = spread / (spread + own)

@@ -10,12 +10,14 @@ closed form. What it does next, and when it ends, follows the rules of `plan` an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
 
 from rtbisect.search.information import normal_bits
+from rtbisect.search.outlook import assumed
 from rtbisect.search.plan import CONTROL_EVERY, STRONG_BITS, USELESS_BITS
 from rtbisect.search.spec import NONE_AT_MOST
 from rtbisect.search.stop import LAYOUTS, LEADING, NONE_ENOUGH
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from rtbisect.search.ancestry import Bools, Floats
-    from rtbisect.search.outlook import Outlook, Sides
+    from rtbisect.search.outlook import Outlook, Sides, Terms
 
     Ints = npt.NDArray[np.intp]
 
@@ -198,6 +200,12 @@ def rehearsed(outlook: Outlook) -> Rehearsed:
         named=done["named"] > 0,
         over=done["over"] > 0,
     )
+
+
+@lru_cache(maxsize=16)
+def rehearsed_unseen(terms: Terms, commits: int, effect: float, boots: int) -> Rehearsed:
+    """Searches of which nothing was seen: see `outlook.assumed`."""
+    return rehearsed(assumed(terms, commits, effect, boots))
 
 
 def _of(step: _Next, which: Bools) -> _Next:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +12,7 @@ from scipy.stats import t as student_t
 
 from rtbisect.judge.stats import smallest_p
 from rtbisect.search.calibrate import MOST_LOOKS, PROMISING, SHIFT, WIDER_FROM, looks
-from rtbisect.search.outlook import Terms, assumed
-from rtbisect.search.rehearsal import REHEARSALS, rehearsed
+from rtbisect.search.rehearsal import REHEARSALS, rehearsed_unseen
 from rtbisect.search.spec import SearchSpec
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Limits
     from rtbisect.search.ancestry import Floats
-    from rtbisect.search.rehearsal import Rehearsed
+    from rtbisect.search.outlook import Terms
 
 #: Sizes of a change, in standard deviations of a boot, and the length of the history that it is
 #: searched in.
@@ -59,16 +57,11 @@ def shown(limits_of: Callable[[int], Limits], max_boots: int, terms: Terms) -> t
 def chance(limits: Limits, terms: Terms, effect: float) -> float:
     """That the ends are seen to differ, and the search ends with the commit within its budget."""
     ends = _looked(limits, effect)
-    seen = _rehearsed(terms, effect)
+    seen = rehearsed_unseen(terms, COMMITS, effect, WIDER_FROM)
     # A commit leads by then, and the boots of a proof are kept, as many as the ends took.
     kept = np.array([limits.kept_with(int(2 * boots)) for boots in np.minimum(ends, _BUDGETS[-1])])
     within = (2 * ends + seen.boots <= limits.max_boots - kept) & (seen.builds <= limits.max_builds)
     return float((within & seen.named).mean())
-
-
-@lru_cache(maxsize=16)
-def _rehearsed(terms: Terms, effect: float) -> Rehearsed:
-    return rehearsed(assumed(terms, COMMITS, effect, WIDER_FROM))
 
 
 def _looked(limits: Limits, effect: float) -> Floats:
