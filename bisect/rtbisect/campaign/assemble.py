@@ -24,7 +24,7 @@ from rtbisect.model.setup import Setup
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
 from rtbisect.program.build_trees import BuildSettings, BuildTrees
-from rtbisect.program.wanted import Wanted
+from rtbisect.program.wanted import wanted_of
 from rtbisect.report.draft import DraftMailer, LogKeeper, ReportSettings
 from rtbisect.report.letter import Bot
 from rtbisect.store.artefacts import ArtefactStore, sweep
@@ -132,16 +132,6 @@ def _command_limits(command: CommandRequest) -> Limits:
     )
 
 
-def _wanted(request: CampaignRequest, command: CommandRequest) -> Wanted:
-    return Wanted(
-        metric=request.metric or "",
-        tool=command.format,
-        extract=command.extract,
-        json_path=command.json_path,
-        unit=command.unit,
-    )
-
-
 def _command_ports(
     state: Path, request: CampaignRequest, journal: Journal, screen: Screen
 ) -> tuple[Setup, Ports]:
@@ -162,7 +152,7 @@ def _command_ports(
     )
     settings = worktree_run.CommandSettings(
         argv=command.argv,
-        wanted=_wanted(request, command),
+        wanted=wanted_of(command),
         tell=progress.tell,
         pass_fail=command.pass_fail,
         timeout_s=command.timeout_s,

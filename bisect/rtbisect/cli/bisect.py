@@ -6,6 +6,7 @@ kernel or of anything that a command measures.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends
 from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.program.tool_outputs import Format
-from rtbisect.program.wanted import Wanted
+from rtbisect.program.wanted import wanted_of
 from rtbisect.words.speak import speak
 
 #: A first look at both ends, a proof, and a few runs between them.
@@ -274,8 +275,6 @@ def _command_request(
     tool, keep_builds = options.pop("tool"), options.pop("keep_builds")
     overlay, overlay_sha256 = resolve.pack_overlay(state, repo, options.pop("laid_over"))
     build = resolve.build_words(options.pop("build_line"), repo, overlay)
-    names = ("metric", "extract", "json_path")
-    wanted = Wanted(tool=tool or "", **{name: options[name] for name in names})
     # The other options are named as the fields of the request.
     measured = CommandRequest(
         argv=resolve.command_words(command, repo, built=bool(build), overlay=overlay),
@@ -283,11 +282,11 @@ def _command_request(
         keep_builds=keep_builds or 0,
         overlay=overlay,
         overlay_sha256=overlay_sha256,
-        format=wanted.tool,
-        unit=wanted.checked().unit,
+        format=tool or "",
         first_look=True,
         **options,
     )
+    measured = replace(measured, unit=wanted_of(measured).checked().unit)
     _check_options(measured)
     return measured
 

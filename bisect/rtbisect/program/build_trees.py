@@ -17,11 +17,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rtbisect.errors import InfrastructureError, MisaskedError, RtbisectError
+from rtbisect.errors import InfrastructureError, RtbisectError
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Work
-from rtbisect.process.command import failure, printable, run
-from rtbisect.program.output import ABORT, NOT_RUN, keep_end, tail
+from rtbisect.process.command import printable, run
+from rtbisect.program.output import NOT_RUN, check_goes_on, keep_end, not_there, tail
 from rtbisect.program.startable import unstartable
 from rtbisect.words.speak import speak
 
@@ -181,20 +181,9 @@ class BuildTrees:
         self, done: Completed, lines: list[str], *, first: bool, sha: str, log: Path
     ) -> None:
         """Errors of the request and of the machine, which say nothing of a revision."""
-        if done.timed_out:
-            return
-        if not 0 <= done.returncode < ABORT:
-            raise InfrastructureError(
-                f"{failure(done)} in the build of {sha[:12]}",
-                f"see {log}; `rtbisect resume` goes on when it is mended",
-                retryable=False,
-            )
-        if first and done.returncode in NOT_RUN:
-            last = f": {printable(lines[-1], 160)}" if lines else ""
-            raise MisaskedError(
-                f"the first build ended with {done.returncode}{last}",
-                "that says that there is no such program: look at --build, then start again",
-            )
+        check_goes_on(done, f"in the build of {sha[:12]}", log)
+        if first and not done.timed_out and done.returncode in NOT_RUN:
+            raise not_there("the first build", done.returncode, lines, "--build")
 
     def _why(self, done: Completed, lines: list[str]) -> str:
         """One line that says why a build failed."""

@@ -6,8 +6,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rtbisect.errors import InfrastructureError, MisaskedError
+from rtbisect.process.command import failure, printable
+
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rtbisect.process.command import Completed
 
 #: git bisect run: this revision cannot be tested; and from here on: stop.
 SKIP = 125
@@ -26,6 +31,27 @@ KEPT_BYTES = 1024 * 1024
 
 #: Colours and the like, which many programs print to anybody.
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+
+
+def check_goes_on(done: Completed, where: str, log: Path) -> None:
+    """InfrastructureError where what was started asks to stop: exit code 128 and more, or a signal.
+    `where` follows the reason, as "on 1234".
+    """
+    if not done.timed_out and not 0 <= done.returncode < ABORT:
+        raise InfrastructureError(
+            f"{failure(done)} {where}",
+            f"see {log}; `rtbisect resume` goes on when it is mended",
+            retryable=False,
+        )
+
+
+def not_there(begun: str, code: int, errors: list[str], look_at: str) -> MisaskedError:
+    """What is raised where the very first of all, which `begun` tells, ended with NOT_RUN."""
+    last = f": {printable(errors[-1], 160)}" if errors else ""
+    return MisaskedError(
+        f"{begun} ended with {code}{last}",
+        f"that says that there is no such program: look at {look_at}, then start again",
+    )
 
 
 def tail(path: Path) -> list[str]:

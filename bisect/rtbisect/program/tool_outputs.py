@@ -11,6 +11,7 @@ import json
 import re
 from contextlib import suppress
 from enum import StrEnum
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.kinds.boot import Commands
@@ -240,15 +241,14 @@ def _cyclictest(text: str) -> Iterator[Figure]:
         elif found := _CYCLIC_HISTOGRAM.fullmatch(line.strip()):
             for thread, value in enumerate(found[2].split()):
                 threads.setdefault(str(thread), {})[found[1].lower()] = float(value)
-    of_all: dict[str, Callable[[list[float]], float]] = {"min": min, "avg": _middle, "max": max}
+    of_all: dict[str, Callable[[list[float]], float]] = {
+        "min": min,
+        "avg": median,
+        "max": max,
+    }
     for key, summary in of_all.items():
         if of_threads := [thread[key] for thread in threads.values() if key in thread]:
             yield Figure(key, summary(of_threads), "us")
-
-
-def _middle(values: list[float]) -> float:
-    ordered = sorted(values)
-    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 #: Of a row of `rtla osnoise top`, behind the CPU; fields may touch (suites/rtla.py).
@@ -282,7 +282,7 @@ def _rtla(text: str) -> Iterator[Figure]:
                 of_cpus.setdefault(f"{name}_max", []).append(float(part[3]))
     for name, values in of_cpus.items():
         middle = name == "noise" or name.endswith("_avg")
-        figure = _middle(values) if middle else max(values)
+        figure = median(values) if middle else max(values)
         yield Figure(name, figure, "%" if name == "noise" else time)
 
 

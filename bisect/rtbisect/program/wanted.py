@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
@@ -25,6 +25,8 @@ from rtbisect.program.tool_outputs import read as read_tool
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rtbisect.model.command import CommandRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +69,18 @@ class Wanted:
         unit = unit_of(self.metric)
         if self.tool:
             unit = unit_of_tool(Format(self.tool), self.metric)
-        return Wanted(
-            metric=self.metric, tool=self.tool, extract=self.extract, json_path=self.json_path,
-            unit=unit,
-        )  # fmt: skip
+        return replace(self, unit=unit)
+
+
+def wanted_of(command: CommandRequest) -> Wanted:
+    """What a request wants."""
+    return Wanted(
+        metric=command.metric,
+        tool=command.format,
+        extract=command.extract,
+        json_path=command.json_path,
+        unit=command.unit,
+    )
 
 
 def read(out: Path, wanted: Wanted) -> Reading:

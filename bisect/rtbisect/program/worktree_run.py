@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rtbisect.errors import InfrastructureError, MisaskedError
+from rtbisect.errors import MisaskedError
 from rtbisect.model.code import AS_COMMITTED, BY_COMMAND, Build, BuildStatus, Function
 from rtbisect.model.command import SUITE, VALUE, WINDOW
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.lab import REBUILT_S, Measurement, Run, RunStatus
 from rtbisect.model.subject import Measured, RunOrder, Traits
-from rtbisect.process.command import cut, failure, printable, run
+from rtbisect.process.command import cut, run
 from rtbisect.program.figures import NoFigureError, Reading, WrongNameError
-from rtbisect.program.output import ABORT, NOT_RUN, SKIP, keep_end, tail
+from rtbisect.program.output import NOT_RUN, SKIP, check_goes_on, keep_end, not_there, tail
 from rtbisect.program.startable import unstartable
 from rtbisect.program.wanted import Wanted, read
 from rtbisect.words.speak import speak
@@ -139,12 +139,7 @@ class CommandInWorktree:
             reason = Finding.of(Commands.LAST_ERROR, why=reason, line=cut(errors[-1], 160))
         for path in (out, err):
             keep_end(path)
-        if not done.timed_out and not 0 <= done.returncode < ABORT:
-            raise InfrastructureError(
-                f"{failure(done)} on {build.revision[:12]}",
-                f"see {err}; `rtbisect resume` goes on when it is mended",
-                retryable=False,
-            )
+        check_goes_on(done, f"on {build.revision[:12]}", err)
         measured = ended(
             status=status, reason=reason, window_order=(WINDOW,), log=out.name, seconds=done.seconds
         )
@@ -224,11 +219,7 @@ class CommandInWorktree:
         if code not in NOT_RUN or not self._settings.good_first or not _is_first(out):
             return
         errors = tail(out.with_suffix(".err"))
-        last = f": {printable(errors[-1], 160)}" if errors else ""
-        raise MisaskedError(
-            f"the first run, of the good end, ended with {code}{last}",
-            "that says that there is no such program: look at the command, then start again",
-        )
+        raise not_there("the first run, of the good end,", code, errors, "the command")
 
     def _figure(self, out: Path, unit: str | None) -> Reading:
         """The figure, in the unit of those before it: another scale would be a change."""
