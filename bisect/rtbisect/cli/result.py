@@ -222,11 +222,12 @@ def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any]
     heads: tuple[CommitHead, ...] = ()
     if record.result is not None:
         heads = _heads(output, record.request, record.result)
-    shown = run_answer.lines_of(store, record)
+    figured = run_answer.Figured.of(store, record)
+    shown = figured.lines() if figured else ()
     text = text_of(record, store.summary(record), heads, opening(record), shown)
     data = answer_of(store, record) | {"commits": list(map(asdict, heads))}
     if record.kind == CampaignKind.RUN:
-        data["figure"] = run_answer.figure_of(run_answer.change_shown(store, record))
+        data["figure"] = figured.data if figured else None
     return data, text
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.campaign import CampaignKind, Outcome
@@ -39,50 +39,55 @@ _SHORT = {
 INDENT = "  "
 
 
-def runs_of(store: CampaignStore, record: CampaignRecord) -> list[Run]:
-    """All runs of a campaign that have ended, in their order."""
-    return recorded(store.database, record.id, Run)
+@dataclass(frozen=True, slots=True)
+class Figured:
+    """The figure of an answer: all runs that have ended, and what changed."""
 
+    request: CampaignRequest
+    result: Result
+    runs: tuple[Run, ...]
+    #: None where an end has no figure.
+    change: Change | None
 
-def figure_of(change: Change | None) -> dict[str, Any] | None:
-    """`figure` of the JSON of an answer."""
-    if change is None:
-        return None
-    effect, low, high = change.effect or (None, None, None)
-    return {
-        "name": change.metric.partition(".")[2].rpartition("@")[0],
-        "unit": "share" if change.share else change.unit,
-        "before": asdict(change.before),
-        "after": asdict(change.after),
-        "change": {"kind": "ratio" if change.ratio else "difference"}
-        | {"value": effect, "low": low, "high": high},
-    }
+    @classmethod
+    def of(cls, store: CampaignStore, record: CampaignRecord) -> Figured | None:
+        """None of what is no answer of a command."""
+        if record.kind != CampaignKind.RUN or record.result is None:
+            return None
+        runs = tuple(recorded(store.database, record.id, Run))
+        change = change_of(record.request, record.result, runs)
+        return cls(record.request, record.result, runs, change)
 
+    @property
+    def data(self) -> dict[str, Any] | None:
+        """`figure` of the JSON of an answer."""
+        change = self.change
+        if change is None:
+            return None
+        effect, low, high = change.effect or (None, None, None)
+        return {
+            "name": change.metric.partition(".")[2].rpartition("@")[0],
+            "unit": "share" if change.share else change.unit,
+            "before": asdict(change.before),
+            "after": asdict(change.after),
+            "change": {"kind": "ratio" if change.ratio else "difference"}
+            | {"value": effect, "low": low, "high": high},
+        }
 
-def change_shown(store: CampaignStore, record: CampaignRecord) -> Change | None:
-    """Before and after of an answer; None of what is no answer of a command."""
-    if record.kind != CampaignKind.RUN or record.result is None:
-        return None
-    return change_of(record.request, record.result, runs_of(store, record))
-
-
-def lines_of(store: CampaignStore, record: CampaignRecord) -> Iterator[str]:
-    """Before and after, and the tested revisions, as wide as the terminal."""
-    result = record.result
-    if record.kind != CampaignKind.RUN or result is None:
-        return
-    request, voice = record.request, voice_of_request(record.request)
-    runs = runs_of(store, record)
-    change = change_of(request, result, runs)
-    width = shutil.get_terminal_size().columns - 2 * len(INDENT)
-    if change is not None:
+    def lines(self) -> Iterator[str]:
+        """Before and after, and the tested revisions, as wide as the terminal."""
+        change, voice = self.change, voice_of_request(self.request)
+        if change is None:
+            return
         yield f"{INDENT}{speak(change.found, voice)}"
-    columns = columns_of(request, result, runs, (voice.older[0], voice.newer[0]))
-    if len(columns) > 1 and change is not None:
-        shown = fitting(columns, max(20, width))
-        yield from (INDENT + line for line in chart(shown, ascii_only=not _takes_blocks()))
-        caption = caption_of(shown, len(columns), "" if change.share else change.unit)
-        yield f"{INDENT}{speak(caption, voice)}"
+        ends = voice.older[0], voice.newer[0]
+        columns = columns_of(self.request, self.result, self.runs, ends)
+        if len(columns) > 1:
+            width = shutil.get_terminal_size().columns - 2 * len(INDENT)
+            shown = fitting(columns, max(20, width))
+            yield from (INDENT + line for line in chart(shown, ascii_only=not _takes_blocks()))
+            caption = caption_of(shown, len(columns), "" if change.share else change.unit)
+            yield f"{INDENT}{speak(caption, voice)}"
 
 
 def _takes_blocks() -> bool:
