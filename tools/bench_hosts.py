@@ -22,7 +22,8 @@ from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
 from searchbench.calibration import spec_of
 from searchbench.histories import history
-from searchbench.hosts import HostWorld, rehearse_on_hosts
+from searchbench.hosts import HostWorld
+from searchbench.simulate import rehearse
 from searchbench.world import Cell, World, world
 
 HOSTS = ((1, "ours"), (3, "ours"), (5, "ours"), (3, "told"), (5, "told"))
@@ -41,7 +42,7 @@ def trial(ancestry: Ancestry, effect: float, hosts: int, arm: str, number: int) 
     begin = time.process_time()
     # What the answer says of kernels that it does not explain is not a part of what is measured.
     with mock.patch("rtbisect.search.engine.contradictions", return_value=()):
-        state, finish = rehearse_on_hosts(replace(spec_of(here), layout_cost_s=None), here)
+        state, finish = rehearse(replace(spec_of(here), layout_cost_s=None), here, hosts=hosts)
         answer = engine.answer(state)
     return {
         "effect": effect, "hosts": hosts, "arm": arm, "trial": number,

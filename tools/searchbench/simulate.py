@@ -69,25 +69,32 @@ def events(state: SearchState, world: World, trial: Trial) -> Iterator[Event]:
 
 
 def rehearse(
-    spec: SearchSpec, world: World, left: Callable[[SearchState], int] | None = None
+    spec: SearchSpec,
+    world: World,
+    left: Callable[[SearchState], int] | None = None,
+    hosts: int = 1,
 ) -> tuple[SearchState, Finish]:
     """Run a search to its end; InternalError if it would go on without bound. `left` are the boots
-    that it may still take; None: those of the specification.
+    that it may still take; None: those of the specification. On several hosts it has a boot on each
+    at a time.
     """
-    return carry_on(engine.start(spec), world, left)
+    return carry_on(engine.start(spec), world, left, hosts)
 
 
 def carry_on(
-    state: SearchState, world: World, left: Callable[[SearchState], int] | None = None
+    state: SearchState,
+    world: World,
+    left: Callable[[SearchState], int] | None = None,
+    hosts: int = 1,
 ) -> tuple[SearchState, Finish]:
     """The same from where a search stands."""
     for _ in range(10 * (state.spec.max_boots + state.spec.max_builds)):
         if left is not None:
             most = state.ledger.boots + left(state)
             state = replace(state, spec=replace(state.spec, max_boots=most))
-        first = engine.propose(state)[0]
-        if isinstance(first, Finish):
-            return state, first
-        for event in events(state, world, first):
-            state = engine.apply(state, event)
+        for proposal in engine.propose(state, free_hosts=hosts):
+            if isinstance(proposal, Finish):
+                return state, proposal
+            for event in events(state, world, proposal):
+                state = engine.apply(state, event)
     raise InternalError("the search does not end")

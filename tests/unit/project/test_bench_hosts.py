@@ -8,7 +8,8 @@ import pytest
 from rtbisect.search.ancestry import Ancestry
 from searchbench.calibration import spec_of
 from searchbench.histories import history
-from searchbench.hosts import HostWorld, rehearse_on_hosts
+from searchbench.hosts import HostWorld
+from searchbench.simulate import rehearse
 from searchbench.world import Cell
 
 ANCESTRY = Ancestry(history("linear-16"))
@@ -39,7 +40,7 @@ def test_nobody_is_told_of_hosts_whose_levels_are_known():
 @pytest.mark.parametrize("hosts", [1, 3])
 def test_a_search_takes_a_boot_of_each_host_at_a_time(hosts):
     place = here(hosts)
-    state, finish = rehearse_on_hosts(spec_of(place), place)
+    state, finish = rehearse(spec_of(place), place, hosts=hosts)
     boots = [boot for seen in state.ledger.observations.values() for boot in seen]
     names = {f"host-{number + 1}" for number in range(hosts)} if hosts > 1 else {""}
     assert {boot.host for boot in boots} == names
