@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from helpers.campaigns import RES
-from rtbisect.model.campaign import Observation
+from rtbisect.model.campaign import MetricKey, Observation, Scale
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
@@ -28,6 +28,17 @@ def chain(size):
     commits = [Commit("c0", ("good",), "subject 0")]
     commits += [Commit(f"c{i}", (f"c{i - 1}",), f"subject {i}") for i in range(1, size)]
     return CommitGraph("good", f"c{size - 1}", tuple(commits))
+
+
+#: A figure with levels, told as it is.
+WAIT = replace(
+    RES,
+    key=MetricKey("rcu", "p50_us", "off"),
+    unit="us",
+    scale=Scale.LINEAR,
+    min_effect=0.2,
+    floor=0.0,
+)
 
 
 def spec(graph=None, **changes):

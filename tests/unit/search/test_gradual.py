@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.campaigns import RES
 from helpers.depth import deep
-from rtbisect.model.campaign import MetricKey, Observation, Outcome, Scale, Statistic
+from helpers.searches import WAIT, chain
+from rtbisect.model.campaign import Observation, Outcome, Statistic
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import RunStatus
@@ -22,25 +22,10 @@ from rtbisect.search.parts import Parts
 from rtbisect.search.spec import BootPurpose, SearchSpec, Trial
 from searchbench.simulate import rehearse
 
-THRESHOLD = replace(
-    RES,
-    key=MetricKey("rcu", "p50_us", "off"),
-    unit="us",
-    scale=Scale.LINEAR,
-    min_effect=0.2,
-    floor=0.0,
-)
-
-
-def line(size):
-    commits = [Commit("c0", ("good",))]
-    commits += [Commit(f"c{i}", (f"c{i - 1}",)) for i in range(1, size)]
-    return CommitGraph("good", f"c{size - 1}", tuple(commits))
-
 
 def spec(size=200, **changes):
     return SearchSpec(
-        graph=line(size), threshold=THRESHOLD, seed=0, calibrate_max=20, max_boots=200, **changes
+        graph=chain(size), threshold=WAIT, seed=0, calibrate_max=20, max_boots=200, **changes
     )
 
 
@@ -174,7 +159,7 @@ def test_a_merge_that_brings_in_most_makes_fewer_stretches():
     side = [Commit("s0", ("good",))] + [Commit(f"s{i}", (f"s{i - 1}",)) for i in range(1, 70)]
     tail = [Commit("t0", ("m19", "s69"))] + [Commit(f"t{i}", (f"t{i - 1}",)) for i in range(1, 10)]
     graph = CommitGraph("good", "t9", (*main, *side, *tail))
-    parts = stretches_of(Ledger(THRESHOLD, ()), Ancestry(graph), NOT_GRADUAL)
+    parts = stretches_of(Ledger(WAIT, ()), Ancestry(graph), NOT_GRADUAL)
     assert [(part.older, part.newer) for part in parts] == [
         ("good", "m19"),
         ("m19", "t0"),
@@ -185,7 +170,7 @@ def test_a_merge_that_brings_in_most_makes_fewer_stretches():
 
 def test_shares_of_failures_have_no_steps():
     asked = spec(40)
-    failing = replace(THRESHOLD, statistic=Statistic.FRACTION, min_effect=0.1)
+    failing = replace(WAIT, statistic=Statistic.FRACTION, min_effect=0.1)
     state = engine.start(replace(asked, threshold=failing))
     rng = np.random.default_rng(1)
     for _ in range(20):

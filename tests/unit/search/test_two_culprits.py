@@ -2,14 +2,12 @@
 """More than one culprit, and revisions that one culprit does not explain."""
 
 import random
-from dataclasses import replace
 
 import pytest
 
-from helpers.campaigns import RES
 from helpers.depth import deep
-from rtbisect.model.campaign import MetricKey, Observation, Outcome, Scale
-from rtbisect.model.code import Commit, CommitGraph
+from helpers.searches import WAIT, chain
+from rtbisect.model.campaign import Observation, Outcome
 from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine, stop
@@ -17,21 +15,6 @@ from rtbisect.search.events import Booted, Built
 from rtbisect.search.predictive import contradictions
 from rtbisect.search.spec import Finish, SearchSpec, Trial
 from searchbench.simulate import events, rehearse
-
-THRESHOLD = replace(
-    RES,
-    key=MetricKey("rcu", "p50_us", "off"),
-    unit="us",
-    scale=Scale.LINEAR,
-    min_effect=0.2,
-    floor=0.0,
-)
-
-
-def line(size):
-    commits = [Commit("c0", ("good",))]
-    commits += [Commit(f"c{i}", (f"c{i - 1}",)) for i in range(1, size)]
-    return CommitGraph("good", f"c{size - 1}", tuple(commits))
 
 
 class Steps:
@@ -54,9 +37,7 @@ class Steps:
 
 
 def spec(size):
-    return SearchSpec(
-        graph=line(size), threshold=THRESHOLD, seed=0, calibrate_max=20, max_boots=200
-    )
+    return SearchSpec(graph=chain(size), threshold=WAIT, seed=0, calibrate_max=20, max_boots=200)
 
 
 @pytest.mark.parametrize("seed", range(deep(2, 4)))
@@ -123,7 +104,7 @@ def test_a_revision_on_the_wrong_side_is_told():
 
 def test_the_same_engine_searches_both_parts():
     world = Steps((12, 41), seed=5)
-    _state, finish = rehearse(SearchSpec(graph=line(30), threshold=THRESHOLD, seed=0), world)
+    _state, finish = rehearse(SearchSpec(graph=chain(30), threshold=WAIT, seed=0), world)
     assert finish.outcome is Outcome.CULPRIT
 
 
@@ -137,7 +118,7 @@ class Broken(Steps):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_unbuildable_neighbours_do_not_end_the_search_early(seed):
-    spec = SearchSpec(graph=line(200), threshold=THRESHOLD, seed=0, calibrate_max=20, max_boots=200)
+    spec = SearchSpec(graph=chain(200), threshold=WAIT, seed=0, calibrate_max=20, max_boots=200)
     state, finish = rehearse(spec, Broken((100,), step=0.9, seed=seed))
     assert finish.outcome is Outcome.CULPRIT_SET
     assert {sha for sha, _ in engine.answer(state).candidates} == {f"c{n}" for n in range(93, 106)}
