@@ -298,6 +298,9 @@ class Limits:
     spent_builds: bool = True
     #: A change in many steps is an answer. In campaigns that began before it was one it is not.
     gradual: bool = True
+    #: Where builds may differ as much as the ends, other layouts of these come first. Not in
+    #: campaigns that began before they did.
+    end_layouts: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -326,6 +329,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "strict_proof": False,
     "spent_builds": False,
     "gradual": False,
+    "end_layouts": False,
 }
 
 

@@ -7,6 +7,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.search.end_layouts import at_most
 from rtbisect.search.outlook import Terms
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def first_guess(limits: Limits) -> Terms:
         build_s=FIRST_GUESS_BUILD_S,
         boot_s=FIRST_GUESS_BOOT_S,
         layout_s=layout_s if limits.layout_below else None,
+        end_layouts=2 * at_most(limits.max_builds) if limits.layout_below else 0,
         confidence=limits.confidence,
     )
 

@@ -63,7 +63,12 @@ def search(
         calibrate_min=limits.calibrate_min,
         calibrate_max=limits.calibrate_max,
         looks_max=limits.looks_max,
-        parts=replace(WHOLE_MODEL, gradual=limits.gradual, spent_builds=limits.spent_builds),
+        parts=replace(
+            WHOLE_MODEL,
+            gradual=limits.gradual,
+            spent_builds=limits.spent_builds,
+            end_layouts=limits.end_layouts,
+        ),
         max_boots=max(budget.search_boots_left(), 2 * limits.calibrate_min),
         max_builds=limits.max_builds,
         prior_none=prior_none,

@@ -17,6 +17,7 @@ from rtbisect.model.result import TestedRevision
 from rtbisect.search import plan, stop
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.calibrate import check_spec, ends_due
+from rtbisect.search.end_layouts import end_layouts
 from rtbisect.search.events import Booted
 from rtbisect.search.forecast import Forecast, ended, expected
 from rtbisect.search.predictive import contradictions
@@ -85,6 +86,7 @@ def propose(
         return (finish,)
     return (
         _trials_before_naming(state, free_hosts, free_builders)
+        or end_layouts(state, free_hosts, free_builders)
         or plan.choose(state, free_hosts, free_builders)
         or _trials_against_doubt(state)
         or (stop.exhausted(state),)

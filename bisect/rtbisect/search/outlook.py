@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbisect.search.end_layouts import end_layouts_due, layouts_of_end
 from rtbisect.search.likelihood.priors import LEAST
 from rtbisect.search.likelihood.two_level import BootGrid, student
 from rtbisect.search.spec import NONE_AT_MOST
@@ -35,6 +36,8 @@ class Terms:
     boot_s: float
     #: None: there are no builds with other layouts.
     layout_s: float | None
+    #: Other layouts of both ends that come first, each booted once.
+    end_layouts: int = 0
     confidence: float = 0.95
     seed: int = 0
 
@@ -44,6 +47,7 @@ class Terms:
             build_s=spec.build_cost_s,
             boot_s=spec.boot_cost_s,
             layout_s=spec.layout_cost_s,
+            end_layouts=2 * layouts_of_end(spec),
             confidence=spec.confidence,
             seed=spec.seed,
         )
@@ -92,7 +96,7 @@ def known(state: SearchState) -> Outlook:
     possible = np.flatnonzero(posterior.commits > 0)
     latest = [max(index.get(sha, -1) for sha in kernel.shas) for kernel in posterior.kernels]
     built = np.searchsorted(possible, latest, side="right") - 1
-    terms = Terms.of(state.spec)
+    terms = replace(Terms.of(state.spec), end_layouts=len(end_layouts_due(state)))
     if not state.layouts:
         terms = replace(terms, layout_s=None)
     commits, places = posterior.commits[possible], tuple(built.tolist())
@@ -153,17 +157,25 @@ def levels(posterior: Posterior) -> tuple[Sides, Sides, float] | None:
     are right; None of shares, counts and states.
     """
     cell = posterior.cells[0]
-    good, bad = cell.grid.good, cell.grid.bad
-    if not (isinstance(good, BootGrid) and isinstance(bad, BootGrid)):
+    sides = sides_of(cell)
+    if sides is None:
         return None
-    weight = cell.good.sum(axis=(1, 2))
-    kept = weight >= min(_UNLIKELY, float(weight.max()))
-    better, worse = _side(good, cell.good, kept), _side(bad, cell.bad, kept)
+    better, worse = sides
     scale = _scale(cell)
     # A boot has longer tails: it tells as much as a normal one that scatters more.
     half = max(worse.middle - better.middle, 1e-3 * scale) / 2
     seen = [student(_Y + sign * half / scale) for sign in (1, -1)]
     return better, worse, 2 * half / same_as_normal(seen[0], seen[1])
+
+
+def sides_of(cell: Cell) -> tuple[Sides, Sides] | None:
+    """Levels of good and bad if these sides are right; None of shares, counts and states."""
+    good, bad = cell.grid.good, cell.grid.bad
+    if not (isinstance(good, BootGrid) and isinstance(bad, BootGrid)):
+        return None
+    weight = cell.good.sum(axis=(1, 2))
+    kept = weight >= min(_UNLIKELY, float(weight.max()))
+    return _side(good, cell.good, kept), _side(bad, cell.bad, kept)
 
 
 def _scale(cell: Cell) -> float:

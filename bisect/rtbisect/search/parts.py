@@ -20,6 +20,9 @@ class Parts:
     none: bool = True
     #: The search measures other layouts of a revision, where there are such builds.
     layouts: bool = True
+    #: Other layouts of both ends come first, and a little rest of a change is left alone; not in
+    #: campaigns that began before it was so.
+    end_layouts: bool = True
     #: Tests are chosen by what they tell for their cost; else all cost one boot.
     costs: bool = True
     #: Pairs of culprits are weighed.

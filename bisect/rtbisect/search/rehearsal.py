@@ -193,6 +193,8 @@ def rehearsed(outlook: Outlook) -> Rehearsed:
         done["named"][rows], done["over"][rows] = named[left], over[left]
         play.keep(~left)
         _take(play, _of(step, ~left), due[~left])
+    for name in ("boots", "builds", "layouts"):
+        done[name] += outlook.terms.end_layouts * (done["boots"] > 0)
     return Rehearsed(
         boots=done["boots"],
         builds=done["builds"],

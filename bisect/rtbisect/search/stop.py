@@ -13,6 +13,7 @@ from rtbisect.model.kinds.search import Costs, Endings, Untestable
 from rtbisect.search.calibrate import asked_p
 from rtbisect.search.gradual import LIKELIER, farthest, stretches_of
 from rtbisect.search.ledger import INVALID_RERUNS
+from rtbisect.search.little import LITTLE, chance_of_little
 from rtbisect.search.spec import NONE_AT_MOST, Finish
 
 if TYPE_CHECKING:
@@ -107,8 +108,8 @@ def stop_in_search(state: SearchState) -> Finish | None:
     spec, ledger = state.spec, state.ledger
     if not state.belief.possible:
         return Finish(Outcome.INCONCLUSIVE, Finding.of(Endings.CONTRADICTION))
-    if state.belief.none >= NONE_ENOUGH and state.gradual.probability < 1 - NONE_ENOUGH:
-        return _no_change(state)
+    if (finish := _nothing_found(state)) is not None:
+        return finish
     if finish := _named_culprit(state):
         return finish
     missing = unbuilt_neighbours(state)
@@ -341,6 +342,25 @@ def layouts_due(state: SearchState) -> list[tuple[str, int]]:
         and sha not in ledger.layouts_failed
         and not ledger.untestable(sha)
     ]
+
+
+def _nothing_found(state: SearchState) -> Finish | None:
+    """No regression is likely enough, or one so small that nobody finds it among builds that
+    differ.
+    """
+    none = state.belief.none
+    if none < LIKELIER or state.gradual.probability >= 1 - NONE_ENOUGH:
+        return None
+    if none >= NONE_ENOUGH:
+        return _no_change(state)
+    if not (state.spec.parts.end_layouts and state.layouts and state.belief.layout >= NONE_ENOUGH):
+        return None
+    if (little := chance_of_little(state)) < NONE_ENOUGH:
+        return None
+    reason = Finding.of(
+        Endings.LITTLE, probability=little, none=none, share=LITTLE, boots=state.ledger.boots
+    )
+    return Finish(Outcome.LAYOUT_SENSITIVE, Finding.of(Endings.BUILDS_DIFFER, why=reason))
 
 
 def _no_change(state: SearchState) -> Finish:

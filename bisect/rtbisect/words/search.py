@@ -74,6 +74,10 @@ SENTENCES: Mapping[str, Words] = {
     Endings.NO_LAYOUT: "{why}; {sha:.12} was not seen in another layout",
     Endings.CONTRADICTION: "no single commit agrees with the kernels that are equal",
     Endings.NO_CHANGE: f"there is no {{voice.change}}, {_WITH}, {_AFTER}",
+    Endings.LITTLE: (
+        "there is no {voice.change}, or one of less than {share:percent} of what the ends differ"
+        f" in, {_WITH} ({{none:probability}} that there is none), {_AFTER}"
+    ),
     Endings.BUILDS_DIFFER: "{why}: builds differ as much as the ends do, whatever the code",
     Endings.TWO_CULPRITS: (
         f"there are two {{voice.commit}}s, {_WITH}: {{sha:.12}} lies between {{voice.older}} and"

@@ -96,6 +96,14 @@ WORDS = [
         "there is no regression, with probability 0.951, after 30 boots",
     ),
     (
+        Endings.LITTLE,
+        {"probability": 0.9621, "none": 0.8404, "share": 0.5, "boots": 30},
+        (
+            "there is no regression, or one of less than 50% of what the ends differ in, with"
+            " probability 0.962 (0.840 that there is none), after 30 boots"
+        ),
+    ),
+    (
         Endings.BUILDS_DIFFER,
         {"why": NONE},
         (

@@ -56,7 +56,9 @@ class Endings(Kind):
     #: Equal kernels leave no commit.
     CONTRADICTION = "ending.contradiction"
     NO_CHANGE = "ending.no-change", "probability boots"
-    #: It is NO_CHANGE, as builds of the same code differ as much.
+    #: Or it is less than this share of what the ends differ in; none: that there is none at all.
+    LITTLE = "ending.little", "probability none share boots"
+    #: It is NO_CHANGE or LITTLE, as builds of the same code differ as much.
     BUILDS_DIFFER = "ending.builds-differ", "why"
     #: `sha` lies between the levels of two culprits.
     TWO_CULPRITS = "ending.two-culprits", "probability sha"
