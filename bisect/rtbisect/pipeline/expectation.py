@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.search import engine
+from rtbisect.search.end_layouts import end_layouts_due
 from rtbisect.search.siblings import boots_to_keep
 
 if TYPE_CHECKING:
@@ -44,8 +45,11 @@ class Expectation:
             return
         boots = state.ledger.boots
         if not self._told:
+            if end_layouts_due(state):
+                # Two builds say nothing of how builds of one code differ.
+                return
             self._told = True
-            self._tell(state, self._fresh(state))
+            self._tell(state, self._fresh(state, anew=boots != self._boots))
         elif self._late and boots > self._late and self._steps.setup.limits.spent_builds:
             coming = self._fresh(state, anew=True)
             self._late = boots + coming.boots.high

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.search.spec import BootPurpose, Trial
+from rtbisect.search.spec import NONE_AT_MOST, BootPurpose, Trial
 
 if TYPE_CHECKING:
     from rtbisect.search.search_state import SearchState
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Other layouts of each end, each booted once: with three the mean of a side still hangs on luck.
 END_LAYOUTS = 6
+#: So many of each come in any case: one of each may agree with the ends by luck.
+FEWEST = 2
 #: They take this part of the builds at most, those of both ends together.
 PART_OF_BUILDS = 0.25
 
@@ -35,10 +37,14 @@ def at_most(max_builds: int) -> int:
 
 
 def end_layouts_due(state: SearchState) -> list[tuple[int, str]]:
-    """The layouts of both ends that were not built, in turns: their numbers and the end."""
+    """The layouts of both ends that were not built, in turns: their numbers and the end. No more
+    are due while these leave hardly a doubt that there is a change.
+    """
     if not state.layouts:
         return []
     each = layouts_of_end(state.spec)
+    if state.belief.none <= NONE_AT_MOST:
+        each = min(each, FEWEST)
     return sorted(
         (number, end)
         for end in (state.spec.graph.older, state.spec.graph.newer)

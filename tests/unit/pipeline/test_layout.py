@@ -8,6 +8,7 @@ from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.model.code import PROOF_LAYOUTS
+from rtbisect.model.kinds.pipeline import Searches, Work
 from rtbisect.model.kinds.search import Checks
 from rtbisect.model.result import CheckName
 from rtbisect.pipeline import bisect
@@ -64,3 +65,16 @@ def test_a_large_change_needs_no_other_code_layout(tmp_path):
     result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(3))
     assert not any(r.variant for r in here.builder.requests)
+
+
+def test_what_it_takes_is_told_once_other_builds_of_the_ends_have_booted(tmp_path):
+    here = small(tmp_path, lambda _variant: 1.15)
+    setup, parts = here.open()
+    bisect.bisect(setup, parts)
+    story = parts.journal.story()
+    told = next(n for n, line in enumerate(story) if line.kind == Searches.EXPECTED)
+    before = [line.data for line in story[:told] if line.kind == Work.BUILT]
+    ends = [sha(0), sha(8)]
+    layouts = [(data["variant"], data["revision"]) for data in before if data["variant"]]
+    assert layouts == [(f"layout-{number}", end) for number in (1, 2) for end in ends]
+    assert {data["revision"] for data in before} == set(ends)

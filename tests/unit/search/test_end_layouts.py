@@ -2,6 +2,7 @@
 """Where builds may differ as much as the ends do, other builds of these come before the search."""
 
 from dataclasses import replace
+from itertools import takewhile
 
 import pytest
 
@@ -9,7 +10,7 @@ from rtbisect.model.campaign import Outcome
 from rtbisect.model.kinds.search import Endings
 from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
-from rtbisect.search.end_layouts import END_LAYOUTS, end_layouts_due
+from rtbisect.search.end_layouts import END_LAYOUTS, FEWEST, layouts_of_end
 from rtbisect.search.events import Booted
 from rtbisect.search.forecast import expected
 from rtbisect.search.spec import BootPurpose
@@ -27,24 +28,30 @@ def world_of(cell, trial):
     return world(cell, Ancestry(history(cell.history)), trial)
 
 
-def layouts_of_ends(spec, state):
-    """The layouts of the ends that were booted, in their order, and how many boots came between."""
-    ends = (spec.graph.older, spec.graph.newer)
+def layouts_first(cell, trial):
+    """The layouts of the ends that were booted after the looks and before anything else."""
+    here = world_of(cell, trial)
+    state, _finish = rehearse(spec_of(here, AMPLE), here)
+    graph = state.spec.graph
     boots = [event for event in state.events if isinstance(event, Booted)]
-    at = [n for n, boot in enumerate(boots) if boot.layout and boot.revision in ends]
-    return [(boots[n].revision, boots[n].layout) for n in at], at
+    after = boots[2 * state.ends.used :]
+    others = takewhile(lambda boot: boot.layout and boot.revision in graph_ends(graph), after)
+    return graph_ends(graph), [(boot.layout, boot.revision) for boot in others]
 
 
-def test_each_end_has_six_in_turns_and_before_the_search():
-    here = world_of(CULPRIT, 0)
-    spec = spec_of(here, AMPLE)
-    state, _finish = rehearse(spec, here)
-    booted, at = layouts_of_ends(spec, state)
-    older, newer = spec.graph.older, spec.graph.newer
-    wanted = sorted((number, end) for number in range(1, END_LAYOUTS + 1) for end in (older, newer))
-    assert [(number, end) for end, number in booted[: 2 * END_LAYOUTS]] == wanted
-    looks = 2 * state.ends.used
-    assert at[: 2 * END_LAYOUTS] == list(range(looks, looks + 2 * END_LAYOUTS))
+def graph_ends(graph):
+    return sorted((graph.older, graph.newer))
+
+
+@pytest.mark.parametrize(
+    ("cell", "trial", "each"),
+    [(NOTHING, 13, END_LAYOUTS), (CULPRIT, 0, FEWEST)],
+    ids=["a doubt", "hardly a doubt"],
+)
+def test_they_come_in_turns_before_the_search(cell, trial, each):
+    ends, booted = layouts_first(cell, trial)
+    wanted = [(number, end) for number in range(1, each + 1) for end in ends]
+    assert booted == wanted
 
 
 @pytest.mark.parametrize(
@@ -53,9 +60,8 @@ def test_each_end_has_six_in_turns_and_before_the_search():
     ids=["ample", "few builds", "hardly any builds", "no such builds"],
 )
 def test_they_take_a_part_of_the_builds(changed, each):
-    state = after_the_looks(world_of(CULPRIT, 0))
-    state = replace(state, spec=replace(state.spec, **changed))
-    assert len(end_layouts_due(state)) == 2 * each
+    here = world_of(CULPRIT, 0)
+    assert layouts_of_end(replace(spec_of(here, AMPLE), **changed)) == each
 
 
 def test_hosts_get_one_each_at_a_time_and_builders_do_not_wait_for_more():
@@ -75,12 +81,12 @@ def after_the_looks(here):
     return state
 
 
-def test_the_forecast_counts_them():
+def test_the_forecast_counts_those_that_are_due():
     state = after_the_looks(world_of(CULPRIT, 0))
     parts = replace(state.spec.parts, end_layouts=False)
     without = replace(state, spec=replace(state.spec, parts=parts))
     more = expected(state).builds.low - expected(without).builds.low
-    assert more == pytest.approx(2 * END_LAYOUTS)
+    assert more == pytest.approx(2 * FEWEST)
 
 
 def test_a_range_in_which_only_builds_differ_ends_soon():
