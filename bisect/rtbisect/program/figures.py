@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.model.finding import Finding, Value
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import cut
+from rtbisect.program.json_documents import last_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -127,7 +128,7 @@ def in_lines(lines: Sequence[str], metric: str) -> list[Figure]:
         raise NoFigureError(Commands.NOTHING)
     last = lines[-1]
     if last.startswith("{") or last.endswith("}"):
-        return [each for document in _last_objects(lines) for each in _in_object(document, metric)]
+        return _in_last_objects("\n".join(lines), metric)
     if not metric:
         return _last_figures(lines)
     pairs = [(name, value, line) for line in lines for name, value in (_pair(line),) if name]
@@ -151,8 +152,8 @@ def matching(text: str, pattern: re.Pattern[str]) -> list[Figure]:
 
 
 def in_json(text: str, path: str) -> list[Figure]:
-    """Numbers of a JSON document by a path as `results[*].times[*]`, `["a key"][0]`."""
-    here: list[Any] = [_document(text)]
+    """Numbers of JSON documents by a path as `results[*].times[*]`, `["a key"][0]`."""
+    here = _documents(text)
     for step in steps_of(path):
         there = [value for each in here for value in _below(each, step)]
         if not there:
@@ -196,14 +197,18 @@ def _below(value: Any, step: str | int | None) -> Iterable[Any]:
     return []
 
 
-def _document(text: str) -> Any:
-    """All of the text as JSON, else the last object in it."""
+def _documents(text: str) -> list[Any]:
+    """All of the text as one JSON document, else the last objects in it that have nothing between
+    them.
+    """
     try:
-        return json.loads(text)
+        return [json.loads(text, parse_int=float)]
     except RecursionError:
-        raise NoFigureError(Commands.NO_OBJECT, line=cut(text, 80)) from None
+        pass
     except ValueError:
-        return _last_objects([line.strip() for line in text.splitlines() if line.strip()])[-1]
+        if found := last_documents(text):
+            return [each.value for each in found]
+    raise NoFigureError(Commands.NO_OBJECT, line=cut(_last_line(text), 80))
 
 
 def _last_figures(lines: Sequence[str]) -> list[Figure]:
@@ -280,32 +285,20 @@ def listed(names: Sequence[str]) -> dict[str, Value]:
     return {"names": first, "more": len(names) - len(first)}
 
 
-def _last_objects(lines: Sequence[str]) -> list[dict[str, Any]]:
-    """JSON objects at the end: one a line, or one in the fewest last lines that are one."""
-    several = []
-    for line in reversed(lines):
-        document = _object(line) if line.startswith("{") else None
-        if document is None:
-            break
-        several.append(document)
-    if several:
-        return several[::-1]
-    for start in range(len(lines) - 1, -1, -1):
-        if lines[start].startswith("{"):
-            document = _object("\n".join(lines[start:]))
-            if document is not None:
-                return [document]
-    raise NoFigureError(Commands.NO_OBJECT, line=cut(lines[-1], 80) if lines else "")
+def _in_last_objects(text: str, metric: str) -> list[Figure]:
+    """The figures of a name in the objects at the very end, one behind the other; of several
+    objects those that do not have it say nothing.
+    """
+    found = last_documents(text)
+    if not found or text[found[-1].end :].strip():
+        raise NoFigureError(Commands.NO_OBJECT, line=cut(_last_line(text), 80))
+    objects = [each.value for each in found]
+    having = [each for each in objects if not metric or metric in each] or objects[-1:]
+    return [figure for each in having for figure in _in_object(each, metric)]
 
 
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        document = json.loads(text)
-    except RecursionError:
-        raise NoFigureError(Commands.NO_OBJECT, line=cut(text, 80)) from None
-    except ValueError:
-        return None
-    return document if isinstance(document, dict) else None
+def _last_line(text: str) -> str:
+    return text.rstrip().rpartition("\n")[2]
 
 
 def _in_object(document: dict[str, Any], metric: str) -> list[Figure]:

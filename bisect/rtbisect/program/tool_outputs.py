@@ -7,9 +7,7 @@ tool tells as JSON is taken from there, else from what it prints for people.
 
 from __future__ import annotations
 
-import json
 import re
-from contextlib import suppress
 from enum import StrEnum
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -23,6 +21,7 @@ from rtbisect.program.figures import (
     listed,
     number,
 )
+from rtbisect.program.json_documents import documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -54,13 +53,19 @@ _USUAL = {Format.CYCLICTEST: "max"}
 
 
 def unit_of_tool(tool: Format, metric: str) -> str:
-    """The unit in which a figure of a tool is told."""
+    """The unit in which a figure of a tool is told; "" where only the output says it."""
     if tool is Format.GO:
-        return metric.partition(":")[2] or "ns/op"
+        _, colon, unit = metric.rpartition(":")
+        # What stands behind a colon may be a part of the name, as in BenchmarkRead/size:10.
+        return "ns/op" if not colon else unit if unit.endswith(_RATES) else ""
     return "%" if (tool, metric) == (Format.RTLA, "noise") else _UNITS[tool]
 
 
+#: Ends of units that `go test -bench` prints.
+_RATES = ("/op", "/s")
+
 #: In characters.
+_LONGEST_UNIT = 16
 _LONGEST_LINE = 2000
 
 _N = r"([0-9][0-9,]{0,30}(?:\.[0-9]{1,20})?)"
@@ -96,18 +101,11 @@ def _lines(text: str) -> Iterator[str]:
     return (line for line in text.splitlines() if len(line) <= _LONGEST_LINE)
 
 
-def _json(text: str) -> Any:
-    """The JSON document in a text, which may have lines before it; None for none."""
-    begin = text.find("{")
-    with suppress(ValueError, RecursionError):
-        return json.JSONDecoder().raw_decode(text, begin)[0] if begin >= 0 else None
-    return None
-
-
-def _rows(document: Any, key: str) -> list[dict[str, Any]]:
-    """The objects in a list of a document; of anything else none."""
-    rows = document.get(key) if isinstance(document, dict) else None
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+def _rows(text: str, key: str) -> list[dict[str, Any]]:
+    """The objects in the lists of this name of all JSON documents in a text."""
+    lists = [document.value.get(key) for document in documents(text)]
+    rows = [row for each in lists if isinstance(each, list) for row in each]
+    return [row for row in rows if isinstance(row, dict)]
 
 
 def _floats(value: Any) -> Iterator[float]:
@@ -129,7 +127,7 @@ _HYPERFINE_TIME = re.compile(
 
 def _hyperfine(text: str) -> Iterator[Figure]:
     """The times of all runs from `--export-json`, else the mean that is printed."""
-    rows = _rows(_json(text), "results")
+    rows = _rows(text, "results")
     for row in rows:
         times = row.get("times", row.get("mean"))
         yield from (Figure(str(row.get("command", "")), each, "s") for each in _floats(times))
@@ -149,11 +147,12 @@ _AGGREGATES = ("_mean", "_median", "_stddev", "_cv", "_min", "_max")
 
 def _google_benchmark(text: str) -> Iterator[Figure]:
     """The real time of an iteration, NAME, and NAME:cpu; of aggregates none."""
-    rows = _rows(_json(text), "benchmarks")
+    rows = _rows(text, "benchmarks")
     for row in rows:
         if row.get("run_type", "iteration") != "iteration":
             continue
-        name, unit = str(row.get("run_name", row.get("name", ""))), str(row.get("time_unit", "ns"))
+        name = str(row.get("run_name", row.get("name", "")))
+        unit = cut(str(row.get("time_unit", "ns")), _LONGEST_UNIT)
         for key, end in (("real_time", ""), ("cpu_time", ":cpu")):
             yield from (Figure(name + end, each, unit) for each in _floats(row.get(key)))
     for line in () if rows else _lines(text):
@@ -172,7 +171,7 @@ _PYTEST_CELL = re.compile(rf"{_N} \(")
 
 def _pytest_benchmark(text: str) -> Iterator[Figure]:
     """The median of the rounds: of `--benchmark-json`, else of the table."""
-    rows = _rows(_json(text), "benchmarks")
+    rows = _rows(text, "benchmarks")
     for row in rows:
         stats = row.get("stats")
         median = stats.get("median") if isinstance(stats, dict) else None
@@ -187,7 +186,7 @@ def _pytest_benchmark(text: str) -> Iterator[Figure]:
 
 
 _GO = re.compile(r"(Benchmark\S{0,300}?)(?:-[0-9]{1,5})?\s{1,200}[0-9]{1,20}\t(.{1,400})")
-_GO_CELL = re.compile(r"([0-9.e+]{1,40}) (\S{1,60})")
+_GO_CELL = re.compile(r"([0-9.e+-]{1,40}) (\S{1,60})")
 
 
 def _go(text: str) -> Iterator[Figure]:
@@ -228,9 +227,8 @@ _CYCLIC_HISTOGRAM = re.compile(r"# (Min|Avg|Max) Latencies:((?: [0-9]{1,12}){1,4
 def _cyclictest(text: str) -> Iterator[Figure]:
     """`max` and `min` over all threads, and the median of their `avg`; the last state of each."""
     threads: dict[str, dict[str, float]] = {}
-    document = _json(text)
-    told = document.get("thread") if isinstance(document, dict) else None
-    for name, row in told.items() if isinstance(told, dict) else ():
+    told = [document.value.get("thread") for document in documents(text)]
+    for name, row in [pair for each in told if isinstance(each, dict) for pair in each.items()]:
         if isinstance(row, dict) and row.get("cycles") != 0:
             values = {key: [*_floats(row.get(key))] for key in ("min", "avg", "max")}
             threads[name] = {key: found[0] for key, found in values.items() if found}

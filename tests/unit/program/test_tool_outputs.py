@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Real outputs of tools that measure, see tests/data/tool-outputs."""
 
+import json
 import statistics
 
 import pytest
@@ -119,3 +120,34 @@ def test_a_number_of_a_tool_that_is_none_is_said(tmp_path, word):
     with pytest.raises(NoFigureError) as error:
         reading(out, "hyperfine")
     assert error.value.found.kind == Commands.NOT_FINITE
+
+
+def test_objects_of_a_tool_that_ran_twice_are_repetitions(tmp_path):
+    out = tmp_path / "out"
+    once = '{"results": [{"command": "x", "times": [%d]}]}\n'
+    out.write_text(f"warm-up {{1}}\n{once % 1}between\n{once % 2}")
+    assert reading(out, "hyperfine", "x").values == (1000.0, 2000.0)
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "unit"),
+    [
+        ("BenchmarkRead/size:10", (5.0,), "ns/op"),
+        ("BenchmarkRead/size:10:B/op", (8.0,), "B/op"),
+        ("BenchmarkRead/size:10:rows", (0.00002,), "rows"),
+    ],
+)
+def test_a_colon_in_the_name_of_a_go_benchmark_begins_no_unit(tmp_path, metric, values, unit):
+    out = tmp_path / "out"
+    out.write_text("BenchmarkRead/size:10-8 \t 100\t 5.0 ns/op\t 2e-05 rows\t 8 B/op\n")
+    found = reading(out, "go", metric)
+    assert (found.values, found.unit) == (values, unit)
+
+
+def test_a_unit_of_a_tool_is_told_with_an_end(tmp_path):
+    out = tmp_path / "out"
+    row = {"name": "x", "real_time": 1, "time_unit": "n" * 100_000}
+    out.write_text(json.dumps({"benchmarks": [row]}))
+    with pytest.raises(NoFigureError) as error:
+        reading(out, "google-benchmark", "x")
+    assert error.value.found == Like(Commands.UNITS_DIFFER, units=("ns", "n" * 16))
