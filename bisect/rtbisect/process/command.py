@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import IO
@@ -56,6 +57,9 @@ _RECORDED = re.compile(r"pgid:([0-9]+):([0-9]+):([^:]*)(?::([^:]*))?")
 #: Seconds between SIGTERM and SIGKILL when a child is ended.
 GRACE_S = 5.0
 
+#: Seconds between two looks at logs that may grow too long.
+LOOK_S = 0.25
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
@@ -70,10 +74,17 @@ class Completed:
     seconds: float
     #: We ended it when its time was over.
     timed_out: bool
+    #: Its logs are longer than they may be; we ended it, unless that was faster.
+    overran: bool = False
+
+    @property
+    def stopped(self) -> bool:
+        """Whether its exit code says nothing, because we may have ended it."""
+        return self.timed_out or self.overran
 
     @property
     def ok(self) -> bool:
-        return self.returncode == 0 and not self.timed_out
+        return self.returncode == 0 and not self.stopped
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -214,11 +225,13 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     on_start: Callable[[int], None] | None = None,
     whole_env: bool = False,
     clear: bool = False,
+    most_log_bytes: int = 0,
 ) -> Completed:
     """Run `argv` to its end or for `timeout_s` seconds.
 
     With `log` both outputs are streamed to that file (appended), with `error_log` stderr to
-    one of its own. `on_start` gets the process group id before the caller waits, so that it can be
+    one of its own; where these grow over `most_log_bytes`, which is not 0, it is ended. `on_start`
+    gets the process group id before the caller waits, so that it can be
     recorded. `whole_env`: see `whole_environment`. With `clear` nothing that it started outlives
     it, unless that left the group and dropped the variable RTBISECT_RUN. `check` raises
     InfrastructureError when the command fails; a missing program is a ConfigError.
@@ -252,7 +265,9 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
             if not isinstance(opened, int):
                 opened.close()
     try:
-        done = _wait(child, stdin, timeout_s, on_start, argv, begin)
+        logs = tuple(path for path in (log, error_log) if path is not None)
+        wait = partial(_communicate, child, stdin, timeout_s, logs, most_log_bytes)
+        done = _wait(child, wait, on_start, argv, begin)
     finally:
         if clear:
             end_group(child.pid)
@@ -266,23 +281,59 @@ def _sink(path: Path | None, default: int) -> IO[bytes] | int:
     return default if path is None else path.open("ab", buffering=0)
 
 
-def _wait(  # noqa: PLR0913
+def _communicate(
     child: subprocess.Popen[bytes],
     stdin: bytes | None,
     timeout_s: float,
+    logs: tuple[Path, ...],
+    most_log_bytes: int,
+) -> tuple[bytes | None, bytes | None]:
+    """What a child says until it ends; TimeoutExpired, and _OverrunError where its logs grow over
+    a bound.
+    """
+    if not most_log_bytes:
+        return child.communicate(stdin, timeout=timeout_s)
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            said = child.communicate(
+                stdin, timeout=max(0.0, min(LOOK_S, deadline - time.monotonic()))
+            )
+        except subprocess.TimeoutExpired:
+            # It is given once.
+            stdin = None
+            _check_size(logs, most_log_bytes)
+            if time.monotonic() >= deadline:
+                raise
+        else:
+            _check_size(logs, most_log_bytes)
+            return said
+
+
+class _OverrunError(Exception):
+    """The logs of a child are too long."""
+
+
+def _check_size(logs: tuple[Path, ...], most_bytes: int) -> None:
+    if sum(path.stat().st_size for path in logs if path.is_file()) > most_bytes:
+        raise _OverrunError
+
+
+def _wait(
+    child: subprocess.Popen[bytes],
+    wait: Callable[[], tuple[bytes | None, bytes | None]],
     on_start: Callable[[int], None] | None,
     argv: Sequence[str],
     begin: float,
 ) -> Completed:
-    timed_out = False
-    out: bytes | None
-    err: bytes | None
+    timed_out = overran = False
     try:
         if on_start is not None:
             on_start(child.pid)
-        out, err = child.communicate(stdin, timeout=timeout_s)
-    except subprocess.TimeoutExpired:
-        timed_out = True
+        out, err = wait()
+    except (subprocess.TimeoutExpired, _OverrunError) as error:
+        overran = isinstance(error, _OverrunError)
+        timed_out = not overran
         _end_child(child)
         out, err = _remaining_output(child)
     except BaseException:
@@ -295,6 +346,7 @@ def _wait(  # noqa: PLR0913
         stderr=decode(err),
         seconds=time.monotonic() - begin,
         timed_out=timed_out,
+        overran=overran,
     )
 
 

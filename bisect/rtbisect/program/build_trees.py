@@ -19,9 +19,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rtbisect.errors import InfrastructureError, RtbisectError
 from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.kinds.pipeline import Work
 from rtbisect.process.command import printable, run
-from rtbisect.program.output import NOT_RUN, check_goes_on, keep_end, not_there, tail
+from rtbisect.program.output import (
+    MOST_PRINTED_BYTES,
+    NOT_RUN,
+    check_goes_on,
+    keep_end,
+    not_there,
+    tail,
+)
 from rtbisect.program.startable import unstartable
 from rtbisect.words.speak import speak
 
@@ -163,7 +171,7 @@ class BuildTrees:
         done = run(
             settings.argv, cwd=path, timeout_s=settings.timeout_s, log=log, whole_env=True,
             env={"RTBISECT_REVISION": sha}, on_start=lambda pgid: note(f"pgid:{pgid}"),
-            clear=True,
+            clear=True, most_log_bytes=MOST_PRINTED_BYTES,
         )  # fmt: skip
         left = shutil.disk_usage(path if path.is_dir() else path.parent).free
         lines = tail(log)
@@ -182,13 +190,15 @@ class BuildTrees:
     ) -> None:
         """Errors of the request and of the machine, which say nothing of a revision."""
         check_goes_on(done, f"in the build of {sha[:12]}", log)
-        if first and not done.timed_out and done.returncode in NOT_RUN:
+        if first and not done.stopped and done.returncode in NOT_RUN:
             raise not_there("the first build", done.returncode, lines, "--build")
 
     def _why(self, done: Completed, lines: list[str]) -> str:
         """One line that says why a build failed."""
         if done.timed_out:
             return f"not ready after {self._settings.timeout_s:g} s (--build-timeout)"
+        if done.overran:
+            return str(speak(Finding.of(Commands.OVERRAN, most=MOST_PRINTED_BYTES)))
         said = next((line for line in lines if _ERROR.search(line)), lines[-1] if lines else "")
         ended = f"ended with {done.returncode}"
         return printable(f"{ended}: {said}" if said else ended, _LONGEST_ERROR)

@@ -26,6 +26,8 @@ NOT_RUN = (126, 127)
 TAIL_BYTES = 1024 * 1024
 #: Longer outputs of tools are not read.
 MOST_BYTES = 16 * 1024 * 1024
+#: A command or a build that prints more is ended: one that prints for ever fills the disk.
+MOST_PRINTED_BYTES = 256 * 1024 * 1024
 #: Of what a command printed this much is kept.
 KEPT_BYTES = 1024 * 1024
 
@@ -37,7 +39,7 @@ def check_goes_on(done: Completed, where: str, log: Path) -> None:
     """InfrastructureError where what was started asks to stop: exit code 128 and more, or a signal.
     `where` follows the reason, as "on 1234".
     """
-    if not done.timed_out and not 0 <= done.returncode < ABORT:
+    if not done.stopped and not 0 <= done.returncode < ABORT:
         raise InfrastructureError(
             f"{failure(done)} {where}",
             f"see {log}; `rtbisect resume` goes on when it is mended",

@@ -21,7 +21,15 @@ from rtbisect.model.lab import REBUILT_S, Measurement, Run, RunStatus
 from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.process.command import cut, run
 from rtbisect.program.figures import NoFigureError, Reading, WrongNameError
-from rtbisect.program.output import NOT_RUN, SKIP, check_goes_on, keep_end, not_there, tail
+from rtbisect.program.output import (
+    MOST_PRINTED_BYTES,
+    NOT_RUN,
+    SKIP,
+    check_goes_on,
+    keep_end,
+    not_there,
+    tail,
+)
 from rtbisect.program.startable import unstartable
 from rtbisect.program.wanted import Wanted, read
 from rtbisect.words.speak import speak
@@ -173,6 +181,7 @@ class CommandInWorktree:
             whole_env=True,
             # What goes on in the background would load all later runs.
             clear=True,
+            most_log_bytes=MOST_PRINTED_BYTES,
         )
 
     def _prepare(self, revision: str, note: Note) -> Made | None:
@@ -197,9 +206,8 @@ class CommandInWorktree:
         self, done: Completed, out: Path, unit: str | None
     ) -> tuple[RunStatus, Finding | None, Reading | None]:
         code = done.returncode
-        if done.timed_out:
-            limit_s = self._settings.timeout_s
-            return RunStatus.HUNG, Finding.of(Commands.LATE, limit_s=limit_s), None
+        if done.stopped:
+            return (*self._stopped(done), None)
         if code == SKIP:
             return RunStatus.SKIPPED, Finding.of(Commands.ENDED, code=code), None
         if self._settings.pass_fail:
@@ -211,6 +219,11 @@ class CommandInWorktree:
             return RunStatus.COMPLETE, None, self._figure(out, unit)
         except NoFigureError as error:
             return RunStatus.INVALID, error.found, None
+
+    def _stopped(self, done: Completed) -> tuple[RunStatus, Finding]:
+        if done.overran:
+            return RunStatus.INVALID, Finding.of(Commands.OVERRAN, most=MOST_PRINTED_BYTES)
+        return RunStatus.HUNG, Finding.of(Commands.LATE, limit_s=self._settings.timeout_s)
 
     def _check_started(self, code: int, out: Path) -> None:
         """MisaskedError where the good end, at the very first, ends as what a shell cannot find: a

@@ -244,6 +244,7 @@ _COMMANDS: Mapping[str, Words] = {
         "the path finds no {step:quoted} in the JSON",
     ),
     Commands.TOO_LONG: "the output has {size:size}, and at most {most:size} are read",
+    Commands.OVERRAN: "it printed more than {most:size} and was ended",
     Commands.UNITS_DIFFER: "the units of the figure do not fit each other: {units}",
     Commands.REPEATED: (
         "the first run has {metric} {times} times: these are repetitions in one run, which counts"

@@ -73,6 +73,20 @@ def test_a_log_file_gets_both_streams(tmp_path):
     assert done.stdout == done.stderr == ""
 
 
+@pytest.mark.parametrize("script", ["yes", "yes >&2", "yes | head -c 200000; sleep 60"])
+def test_what_prints_too_much_is_ended(script, tmp_path):
+    logs = {"log": tmp_path / "out", "error_log": tmp_path / "err"}
+    done = sh(script, tmp_path, most_log_bytes=100_000, **logs)
+    assert (done.overran, done.timed_out, done.ok) == (True, False, False)
+
+
+def test_a_bound_of_logs_is_no_bound_of_time(tmp_path):
+    log, most = tmp_path / "out", 100_000
+    assert sh("sleep 0.6; echo x", tmp_path, log=log, most_log_bytes=most).ok
+    words = {"cwd": tmp_path, "timeout_s": 0.5, "log": log, "most_log_bytes": most}
+    assert command.run(["/bin/sleep", "60"], **words).timed_out
+
+
 def test_our_own_process_group_is_never_ended():
     with pytest.raises(InternalError):
         command.end_group(os.getpgrp())

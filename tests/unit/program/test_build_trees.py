@@ -6,7 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from helpers.findings import words
 from rtbisect.errors import InfrastructureError, MisaskedError
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.kinds.pipeline import Work
 from rtbisect.program import build_trees
 from rtbisect.program.build_trees import BuildSettings, BuildTrees
@@ -162,3 +165,11 @@ def test_a_tree_that_somebody_removed_is_built_again(tmp_path):
     shutil.rmtree(trees.make("a" * 40, silent).path)
     assert trees.ready("a" * 40) is None
     assert trees.make("a" * 40, silent).path is not None
+
+
+def test_a_build_that_prints_for_ever_fails(tmp_path, monkeypatch):
+    monkeypatch.setattr(build_trees, "MOST_PRINTED_BYTES", 1 << 20)
+    trees, _ = trees_in(tmp_path, "yes")
+    made = trees.make("a" * 40, silent)
+    assert made.path is None
+    assert made.error == words(Finding.of(Commands.OVERRAN, most=1 << 20))

@@ -12,6 +12,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.subject import RunOrder
+from rtbisect.program import worktree_run
 from rtbisect.program.figures import NoFigureError, in_lines, reading_of
 from rtbisect.program.output import KEPT_BYTES, tail
 from rtbisect.program.wanted import Wanted
@@ -129,6 +130,15 @@ def test_the_last_error_of_a_command_is_told_beside_its_end(tmp_path):
 def test_a_command_that_hangs_is_ended(tmp_path):
     run = lab(tmp_path, "sleep 60", timeout_s=0.5).run(*one_run(), lambda _n: None)
     assert run.status is RunStatus.HUNG
+
+
+@pytest.mark.parametrize("pass_fail", [True, False])
+def test_a_command_that_prints_for_ever_is_ended(tmp_path, monkeypatch, pass_fail):
+    monkeypatch.setattr(worktree_run, "MOST_PRINTED_BYTES", 1 << 20)
+    run = lab(tmp_path, "yes 1", pass_fail=pass_fail).run(*one_run(), lambda _n: None)
+    assert run.status is RunStatus.INVALID
+    assert run.reason == Finding.of(Commands.OVERRAN, most=1 << 20)
+    assert (tmp_path / "work/run-1-r1.out").stat().st_size <= KEPT_BYTES
 
 
 @pytest.mark.parametrize(("code", "value"), [(0, 0.0), (1, 1.0), (127, 1.0)])

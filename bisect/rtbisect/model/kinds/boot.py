@@ -290,6 +290,8 @@ class Commands(Kind):
     NO_PATH = "command.no-path", "step names"
 
     TOO_LONG = "command.too-long", "size most"
+    #: It was ended because it had printed more than `most` bytes.
+    OVERRAN = "command.overran", "most"
     #: Of one name in one run, or in this run and those before it.
     UNITS_DIFFER = "command.units-differ", "units"
     #: The first run has a figure so many `times`; `value` is their median.
