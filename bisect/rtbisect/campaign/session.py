@@ -44,6 +44,7 @@ def start(
     """
     store = CampaignStore(state)
     with store.writer():
+        end_leftovers(store.database)
         # Before the campaign is made: what cannot run leaves nothing to resume.
         site = _site_ready(state, request, progress, sites)
         full = replace(request, repo=site.target(request.tree).url) if site else request
@@ -75,7 +76,7 @@ def go_on(
         further.known = recorded(store.database, record.id, FurtherBudget)
         if further.most is not None:
             _check_most(store, record, further.most)
-        end_leftovers(store.database, record.id)
+        end_leftovers(store.database)
         site = _site_ready(state, request, progress, sites)
         return _run(store, record.id, site, progress, further)
 

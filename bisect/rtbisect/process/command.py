@@ -46,6 +46,9 @@ FIXED = {
 #: each process of rtbisect.
 MARK = {"RTBISECT_SESSION": token_hex(16)}
 
+#: By this one what a command started is known that is to be cleared away; drawn anew for each.
+RUN_MARK = "RTBISECT_RUN"
+
 #: Variables that a command of the user's own never inherits: they would lead its git elsewhere.
 NEVER_INHERITED = ("GIT_",)
 
@@ -107,31 +110,50 @@ def end_group(pgid: int, grace_s: float = GRACE_S) -> bool:
     """
     if pgid <= 1 or pgid == os.getpgrp():
         raise InternalError(f"process group {pgid} must not be ended by rtbisect")
-    try:
-        os.killpg(pgid, signal.SIGTERM)
-    except ProcessLookupError:
+    if not _signal_group(pgid, signal.SIGTERM):
         return False
     deadline = time.monotonic() + grace_s
     while members(pgid) and time.monotonic() < deadline:
         time.sleep(0.05)
     # Also where no member was seen: one that was just forked is in no list yet.
-    with suppress(ProcessLookupError):
-        os.killpg(pgid, signal.SIGKILL)
+    _signal_group(pgid, signal.SIGKILL)
     return True
 
 
-def _end_marked(mark: str, grace_s: float = GRACE_S) -> None:
-    """End all processes that have this variable, also those that left the group as servers do."""
-    marked = [pid for pid in _pids() if _has_variable(pid, mark)]
+def _signal_group(pgid: int, number: signal.Signals) -> bool:
+    """Send a signal to a group; False where nobody is in it. InfrastructureError where all who
+    live in it belong to another user, as what sudo started.
+    """
+    try:
+        os.killpg(pgid, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError as error:
+        if not members(pgid):
+            return False
+        raise InfrastructureError(
+            f"process group {pgid} cannot be ended: what is left of it belongs to another user",
+            f"end it, as by `sudo kill -KILL -- -{pgid}`; `rtbisect resume` goes on then",
+            retryable=False,
+        ) from error
+    return True
+
+
+def _end_marked(is_marked: Callable[[int], bool], grace_s: float = GRACE_S) -> bool:
+    """End all processes with a mark, also those that left the group as servers do; True when there
+    was one to end.
+    """
+    marked = [pid for pid in _pids() if is_marked(pid)]
     deadline = time.monotonic() + grace_s
     for number in (signal.SIGTERM, signal.SIGKILL):
         for pid in marked:
             # Not a stranger that has the number meanwhile.
-            if _has_variable(pid, mark):
+            if is_marked(pid):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, number)
-        while time.monotonic() < deadline and any(_has_variable(pid, mark) for pid in marked):
+        while time.monotonic() < deadline and any(map(is_marked, marked)):
             time.sleep(0.05)
+    return bool(marked)
 
 
 def _pids() -> list[int]:
@@ -169,14 +191,17 @@ def group_id(pgid: int) -> str:
 
 
 def end_leftover(external_id: str) -> bool:
-    """End what is left of a recorded group; True when there was something to end."""
+    """End what is left of a recorded group, and what users' commands of its session left running
+    beside it; True when there was something to end.
+    """
     match = _RECORDED.fullmatch(external_id)
     if match is None:
         return False
     pgid, started, boot, mark = int(match[1]), int(match[2]), match[3], match[4] or ""
-    if boot != _boot_id() or not _is_ours(pgid, started, mark):
+    if boot != _boot_id():
         return False
-    return end_group(pgid)
+    ended = _is_ours(pgid, started, mark) and end_group(pgid)
+    return _end_marked(partial(_is_of_command, mark=mark)) or ended
 
 
 def _is_ours(pgid: int, started: int, mark: str) -> bool:
@@ -187,6 +212,14 @@ def _is_ours(pgid: int, started: int, mark: str) -> bool:
     return any(_carries_mark(pid, mark) for pid in alive)
 
 
+def _is_of_command(pid: int, mark: str) -> bool:
+    """Whether a command that was to be cleared away has started a process, in that session."""
+    run_mark = f"{RUN_MARK}=".encode()
+    return _carries_mark(pid, mark) and any(
+        variable.startswith(run_mark) for variable in _variables(pid)
+    )
+
+
 def _carries_mark(pid: int, mark: str) -> bool:
     """Whether a process carries the mark of a session."""
     (name,) = MARK
@@ -195,10 +228,14 @@ def _carries_mark(pid: int, mark: str) -> bool:
 
 def _has_variable(pid: int, variable: str) -> bool:
     """Whether a living process began with NAME=VALUE; not where we may not look."""
+    return os.fsencode(variable) in _variables(pid)
+
+
+def _variables(pid: int) -> list[bytes]:
     try:
-        return os.fsencode(variable) in (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        return (PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
-        return False
+        return []
 
 
 def _start_ticks(pid: int) -> int:
@@ -233,15 +270,15 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     one of its own; where these grow over `most_log_bytes`, which is not 0, it is ended. `on_start`
     gets the process group id before the caller waits, so that it can be
     recorded. `whole_env`: see `whole_environment`. With `clear` nothing that it started outlives
-    it, unless that left the group and dropped the variable RTBISECT_RUN. `check` raises
+    it, unless that left the group and dropped the variable RTBISECT_RUN (RUN_MARK). `check` raises
     InfrastructureError when the command fails; a missing program is a ConfigError.
     """
     if isinstance(argv, str) or not argv or any("\0" in word for word in argv):
         raise InternalError(f"not an argument list: {argv!r}")
     begin = time.monotonic()
-    name, mark = "RTBISECT_RUN", token_hex(8)
+    mark = token_hex(8)
     if clear:
-        env = {**(env or {}), name: mark}
+        env = {**(env or {}), RUN_MARK: mark}
     sink = _sink(log, subprocess.PIPE)
     error_sink = _sink(error_log, subprocess.PIPE if log is None else subprocess.STDOUT)
     try:
@@ -271,7 +308,7 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     finally:
         if clear:
             end_group(child.pid)
-            _end_marked(f"{name}={mark}")
+            _end_marked(partial(_has_variable, variable=f"{RUN_MARK}={mark}"))
     if check and not done.ok:
         raise InfrastructureError(failure(done), "see the log" if log else "")
     return done
@@ -365,12 +402,10 @@ def _remaining_output(child: subprocess.Popen[bytes]) -> tuple[bytes | None, byt
 
 def _end_child(child: subprocess.Popen[bytes]) -> None:
     """End our own child and its whole group; the child is reaped, so the wait is short."""
-    with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGTERM)
+    _signal_group(child.pid, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
         child.wait(GRACE_S)
-    with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
+    _signal_group(child.pid, signal.SIGKILL)
     child.wait()
 
 

@@ -23,6 +23,7 @@ from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.kinds.pipeline import Work
 from rtbisect.process.command import printable, run
 from rtbisect.program.output import (
+    FULL_BYTES,
     MOST_PRINTED_BYTES,
     NOT_RUN,
     check_goes_on,
@@ -47,14 +48,14 @@ HIGHEST_NUMBER = 99
 #: A further tree is made while the disk has room for so many of the largest one, and this beside.
 ROOM_FOR = 2
 RESERVE_BYTES = 1 << 30
-#: A build that fails with less than this left failed for want of room; or with less than
-#: RESERVE_BYTES where it says so. A tree may print those words for fun.
-FULL_BYTES = 64 << 20
+#: A build that fails with less than RESERVE_BYTES left and says so failed for want of room. A tree
+#: may print those words for fun.
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|ENOSPC")
 
 #: The line of a build log that says why, of most compilers and tools; else the last one does.
 _ERROR = re.compile(r"\b(fatal error|error(\[\w+\])?|undefined reference)\b ?:?", re.IGNORECASE)
 _LONGEST_ERROR = 200
+_REPLACED = "ended with 0, and its worktree is gone"
 
 
 class WorkTree(Protocol):
@@ -166,6 +167,8 @@ class BuildTrees:
         log = settings.work_dir / f"build-{sha[:12]}.log"
         log.unlink(missing_ok=True)
         path = self._checkout(tree, sha)
+        if path is None:
+            return Made(None, "", 0.0), True
         if absent := unstartable(settings.argv[0], path):
             return Made(None, printable(str(speak(absent)), _LONGEST_ERROR), 0.0), False
         done = run(
@@ -177,9 +180,7 @@ class BuildTrees:
         lines = tail(log)
         keep_end(log)
         if done.ok:
-            tree.settle()
-            self._keep(number, sha, path)
-            return Made(path, "", done.seconds), False
+            return self._settled(number, sha, done.seconds)
         if left < FULL_BYTES or (left < RESERVE_BYTES and any(map(_FULL.search, lines))):
             return Made(None, "", done.seconds), True
         self._check_started(done, lines, first=first, sha=sha, log=log)
@@ -203,13 +204,35 @@ class BuildTrees:
         ended = f"ended with {done.returncode}"
         return printable(f"{ended}: {said}" if said else ended, _LONGEST_ERROR)
 
-    def _checkout(self, tree: WorkTree, sha: str) -> Path:
+    def _settled(self, number: int, sha: str, seconds: float) -> tuple[Made, bool]:
+        """What became of a build that ended well; whether there is no room to keep it."""
+        tree = self._tree(number)
         try:
-            return tree.checkout(sha)
-        except (RtbisectError, OSError):
-            # A build may leave folders that nobody may write to: as the module cache of Go.
-            _remove(tree.path)
-            return tree.checkout(sha)
+            if not _is_folder(tree.path):
+                return Made(None, _REPLACED, seconds), False
+            tree.settle()
+            self._keep(number, sha, tree.path)
+        except (InfrastructureError, OSError):
+            if shutil.disk_usage(tree.path.parent).free < FULL_BYTES:
+                return Made(None, "", seconds), True
+            if _is_folder(tree.path / ".git") or not (tree.path / ".git").exists():
+                return Made(None, _REPLACED, seconds), False
+            raise
+        return Made(tree.path, "", seconds), False
+
+    def _checkout(self, tree: WorkTree, sha: str) -> Path | None:
+        """None where the disk is full; nothing half-done stays."""
+        for last in (False, True):
+            try:
+                return tree.checkout(sha)
+            except (RtbisectError, OSError):
+                folder = tree.path.parent
+                full = folder.is_dir() and shutil.disk_usage(folder).free < RESERVE_BYTES
+                # A build may leave folders that nobody may write to: as the module cache of Go.
+                _remove(tree.path)
+                if last and not full:
+                    raise
+        return None
 
     def _free_number(self, sha: str) -> int:
         """Where the next revision may be built: a tree that holds nothing, or the one that was used
@@ -268,6 +291,10 @@ class BuildTrees:
         _remove(self._tree(number).path)
 
 
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
 def _size(path: Path) -> int:
     """Bytes of a tree on the disk."""
     size = 0
@@ -279,8 +306,11 @@ def _size(path: Path) -> int:
 
 
 def _remove(path: Path) -> None:
-    """Remove a tree, also where a build took our right to write from folders of it."""
-    if not path.exists():
+    """Remove a tree, also where a build took our right to write from folders of it; where it put
+    something else in its place, that, and nothing that a link leads to.
+    """
+    if not _is_folder(path):
+        path.unlink(missing_ok=True)
         return
     for folder, _folders, _files in os.walk(path):
         with suppress(OSError):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import InfrastructureError, MisaskedError
@@ -26,6 +27,8 @@ NOT_RUN = (126, 127)
 TAIL_BYTES = 1024 * 1024
 #: Longer outputs of tools are not read.
 MOST_BYTES = 16 * 1024 * 1024
+#: What fails with less than this left on the disk failed for want of room.
+FULL_BYTES = 64 * 1024 * 1024
 #: A command or a build that prints more is ended: one that prints for ever fills the disk.
 MOST_PRINTED_BYTES = 256 * 1024 * 1024
 #: Of what a command printed this much is kept.
@@ -45,6 +48,17 @@ def check_goes_on(done: Completed, where: str, log: Path) -> None:
             f"see {log}; `rtbisect resume` goes on when it is mended",
             retryable=False,
         )
+
+
+def check_room(where: str, *folders: Path) -> None:
+    """InfrastructureError where a disk is full: what failed then says nothing of a revision."""
+    for folder in folders:
+        if folder.is_dir() and shutil.disk_usage(folder).free < FULL_BYTES:
+            raise InfrastructureError(
+                f"the disk is full {where}",
+                f"make room at {folder}; `rtbisect resume` goes on then",
+                retryable=False,
+            )
 
 
 def not_there(begun: str, code: int, errors: list[str], look_at: str) -> MisaskedError:

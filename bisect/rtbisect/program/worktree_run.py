@@ -26,6 +26,7 @@ from rtbisect.program.output import (
     NOT_RUN,
     SKIP,
     check_goes_on,
+    check_room,
     keep_end,
     not_there,
     tail,
@@ -148,6 +149,8 @@ class CommandInWorktree:
         for path in (out, err):
             keep_end(path)
         check_goes_on(done, f"on {build.revision[:12]}", err)
+        if not done.ok or status is not RunStatus.COMPLETE:
+            check_room(f"on {build.revision[:12]}", self._source, settings.work_dir)
         measured = ended(
             status=status, reason=reason, window_order=(WINDOW,), log=out.name, seconds=done.seconds
         )

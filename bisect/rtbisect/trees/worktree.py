@@ -80,6 +80,9 @@ class Worktree:
 
     def _gitdir(self) -> Path | None:
         """Our store's folder for this worktree, None when it is missing or broken."""
+        if self.path.is_symlink():
+            # A build may have moved its worktree to where other files are.
+            return None
         link = self.path / ".git"
         target = "" if link.is_symlink() else _text(link)
         for gitdir in self._registered():

@@ -143,3 +143,19 @@ def test_hooks_filters_and_eol_rules_of_the_source_do_nothing(repo, make, tmp_pa
     place = make(repo.path).checkout(sha)
     assert (place / "a.c").read_bytes() == b"a\n$Id$\n"
     assert not trace.exists()
+
+
+def test_a_worktree_that_was_moved_behind_a_link_is_not_followed(repo, make, tmp_path):
+    good, *_ = history(repo)
+    tree = make(repo.path)
+    place = tree.checkout(good)
+    elsewhere = tmp_path / "elsewhere"
+    place.rename(elsewhere)
+    (elsewhere / "precious").write_text("text")
+    place.symlink_to(elsewhere)
+    with pytest.raises(ConfigError):
+        tree.checkout(good)
+    assert not tree.settled(good)
+    assert (elsewhere / "precious").read_text() == "text"
+    place.unlink()
+    assert (tree.checkout(good) / "a.c").is_file()

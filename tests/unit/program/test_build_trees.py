@@ -167,6 +167,73 @@ def test_a_tree_that_somebody_removed_is_built_again(tmp_path):
     assert trees.make("a" * 40, silent).path is not None
 
 
+@pytest.mark.parametrize(
+    "left",
+    [
+        "rm -rf $PWD; ln -s {0} $PWD",
+        "rm -rf $PWD",
+        "rm -rf $PWD; touch $PWD",
+    ],
+)
+def test_a_build_that_replaces_its_tree_fails_and_nothing_else_is_removed(tmp_path, left):
+    others = tmp_path / "others"
+    others.mkdir()
+    (others / "precious").write_text("text")
+    others.chmod(0o755)
+    trees, _ = trees_in(tmp_path, left.format(others), keep=1)
+    for sha in ("a" * 40, "b" * 40):
+        made = trees.make(sha, silent)
+        assert (made.path, bool(made.error)) == (None, True)
+        assert trees.ready(sha) is None
+    assert (others / "precious").read_text() == "text"
+    assert others.stat().st_mode & 0o777 == 0o755
+
+
+class FullTree(FakeTree):
+    """A worktree on a disk that is full in one of its steps."""
+
+    fails = ""
+
+    def checkout(self, sha):
+        path = super().checkout(sha)
+        if self.fails == "checkout":
+            raise InfrastructureError("git cannot write", "")
+        return path
+
+    def settle(self):
+        if self.fails == "settle":
+            raise InfrastructureError("git cannot write", "")
+
+
+@pytest.mark.parametrize("fails", ["checkout", "settle", "record"])
+def test_a_disk_that_is_full_around_a_build_pauses_and_leaves_nothing(tmp_path, monkeypatch, fails):
+    def full(*_words):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(FullTree, "fails", fails)
+    tree = lambda number: FullTree(tmp_path / f"trees/t-b{number:02}")  # noqa: E731
+    trees, _ = trees_in(tmp_path, tree=tree)
+    with_disk(monkeypatch, 0)
+    with monkeypatch.context() as context:
+        if fails == "record":
+            context.setattr(BuildTrees, "_keep", full)
+        with pytest.raises(InfrastructureError) as error:
+            trees.make("a" * 40, silent)
+    assert "resume" in error.value.hint
+    assert not list((tmp_path / "trees").iterdir())
+    monkeypatch.setattr(FullTree, "fails", "")
+    assert trees.make("a" * 40, silent).path is not None
+
+
+def test_a_checkout_that_fails_where_there_is_room_is_told_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(FullTree, "fails", "checkout")
+    trees, _ = trees_in(tmp_path, tree=lambda number: FullTree(tmp_path / f"trees/t-b{number:02}"))
+    with_disk(monkeypatch, 10 * GB)
+    with pytest.raises(InfrastructureError, match="git cannot write"):
+        trees.make("a" * 40, silent)
+    assert not list((tmp_path / "trees").iterdir())
+
+
 def test_a_build_that_prints_for_ever_fails(tmp_path, monkeypatch):
     monkeypatch.setattr(build_trees, "MOST_PRINTED_BYTES", 1 << 20)
     trees, _ = trees_in(tmp_path, "yes")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.subject import RunOrder
-from rtbisect.program import worktree_run
+from rtbisect.program import output, worktree_run
 from rtbisect.program.figures import NoFigureError, in_lines, reading_of
 from rtbisect.program.output import KEPT_BYTES, tail
 from rtbisect.program.wanted import Wanted
@@ -130,6 +131,15 @@ def test_the_last_error_of_a_command_is_told_beside_its_end(tmp_path):
 def test_a_command_that_hangs_is_ended(tmp_path):
     run = lab(tmp_path, "sleep 60", timeout_s=0.5).run(*one_run(), lambda _n: None)
     assert run.status is RunStatus.HUNG
+
+
+@pytest.mark.parametrize("pass_fail", [True, False])
+def test_what_fails_on_a_full_disk_says_nothing_of_a_revision(tmp_path, monkeypatch, pass_fail):
+    monkeypatch.setattr(output.shutil, "disk_usage", lambda _path: SimpleNamespace(free=1 << 20))
+    with pytest.raises(InfrastructureError) as error:
+        lab(tmp_path, "exit 1", pass_fail=pass_fail).run(*one_run(), lambda _n: None)
+    assert "resume" in error.value.hint
+    assert lab(tmp_path, "echo 1").run(*one_run(), lambda _n: None).complete
 
 
 @pytest.mark.parametrize("pass_fail", [True, False])

@@ -91,10 +91,10 @@ def test_what_a_killed_session_left_running_can_be_ended_before_the_resume(store
         journal.step("open", Value, killed)
     journal.step("finished", Value, done)
     try:
-        assert end_leftovers(store.database, journal.campaign) == 1
+        assert end_leftovers(store.database) == 1
         assert groups[0].wait(timeout=10) != 0
         assert groups[1].poll() is None
-        assert end_leftovers(store.database, journal.campaign) == 0
+        assert end_leftovers(store.database) == 0
     finally:
         for group in groups:
             group.kill()

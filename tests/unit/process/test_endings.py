@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How processes are ended that nobody may signal, or that have left their group."""
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+
+import pytest
+
+from rtbisect.errors import InfrastructureError
+from rtbisect.process import command
+
+
+def is_alive(pid):
+    return command.stat_of(pid)[:1] not in ([], ["Z"])
+
+
+@pytest.fixture
+def left_behind():
+    """What a killed session left: a dead group, and a server that has left it. `start` says whether
+    a user's command started it.
+    """
+    servers = []
+
+    def start(*, of_command):
+        mark = {command.RUN_MARK: "of the killed session"} if of_command else {}
+        # The pipe ends with the leader: nobody waits for the server.
+        child = subprocess.Popen(
+            ["/bin/sh", "-c", "setsid sh -c 'echo $$; exec sleep 60 >/dev/null' &"],
+            start_new_session=True, stdout=subprocess.PIPE, text=True,
+            env=command.environment(mark),
+        )  # fmt: skip
+        name = command.group_id(child.pid)
+        servers.append(int(child.communicate()[0]))
+        return name, servers[-1]
+
+    yield start
+    for server in servers:
+        with suppress(ProcessLookupError):
+            os.kill(server, signal.SIGKILL)
+
+
+def test_a_server_of_a_killed_session_is_ended(left_behind):
+    name, server = left_behind(of_command=True)
+    assert is_alive(server)
+    assert command.end_leftover(name)
+    assert not is_alive(server)
+    assert not command.end_leftover(name)
+
+
+def test_servers_of_others_live_on(left_behind):
+    name, ours = left_behind(of_command=False)
+    assert not command.end_leftover(name)
+    other, server = left_behind(of_command=True)
+    before, _, mark = other.rpartition(":")
+    for changed in (f"{before}:{'0' * len(mark)}", before, other.replace(before[-36:], "x" * 36)):
+        assert not command.end_leftover(changed)
+    assert is_alive(ours)
+    assert is_alive(server)
+
+
+@pytest.fixture
+def forbidden(monkeypatch):
+    """Signals to groups are refused, as those to what sudo started; gives the children."""
+    children, begin = [], subprocess.Popen
+
+    def refuse(_pgid, _number):
+        raise PermissionError
+
+    def started(*words, **options):
+        children.append(begin(*words, **options))
+        return children[-1]
+
+    monkeypatch.setattr(command.os, "killpg", refuse)
+    monkeypatch.setattr(command.subprocess, "Popen", started)
+    monkeypatch.setattr(command, "GRACE_S", 0.1)
+    yield children
+    for child in children:
+        child.kill()
+        child.wait()
+
+
+@pytest.mark.parametrize("clear", [True, False])
+def test_processes_of_another_user_are_told_and_not_waited_for(tmp_path, forbidden, clear):
+    words = {"cwd": tmp_path, "timeout_s": 0.2, "clear": clear, "log": tmp_path / "log"}
+    with pytest.raises(InfrastructureError) as error:
+        command.run(["/bin/sleep", "600"], **words)
+    assert str(forbidden[0].pid) in error.value.hint
+
+
+def test_dead_processes_of_another_user_are_no_fault(forbidden):
+    child = subprocess.Popen(["/bin/true"], start_new_session=True)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert forbidden == [child]
+    assert not command.end_group(child.pid)
