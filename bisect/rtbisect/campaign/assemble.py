@@ -18,7 +18,7 @@ from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import BuildSettings as KernelBuildSettings
 from rtbisect.lab import kernel_on_host
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale, Sought
-from rtbisect.model.command import CommandRequest
+from rtbisect.model.command import CommandRequest, narrowing_of
 from rtbisect.model.ports import Journal, Ports, Screen
 from rtbisect.model.setup import Setup
 from rtbisect.process import locks
@@ -169,7 +169,7 @@ def _command_ports(
         tree=tree,
         subject=worktree_run.CommandInWorktree(settings),
         journal=journal,
-        mailer=LogKeeper(state / "reports", installed_from()),
+        mailer=LogKeeper(state / "reports", installed_from(), narrowing_of(request)),
         clock=SystemClock(),
         progress=progress,
     )

@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Outcome
+from rtbisect.model.code import WHOLE, Narrowing
 from rtbisect.report.text import ascii_line
 from rtbisect.report.wording import voice_of_report
-from rtbisect.search.ancestry import Ancestry
+from rtbisect.search.ancestry import Ancestry, Bools
 from rtbisect.words.speak import speak
 from rtbisect.words.voice import PLAIN, Voice
 
@@ -22,13 +23,13 @@ SURE = 0.95
 _SUBJECT_LIMIT = 100
 
 
-def bisect_log_of(report: ReportInput) -> str:
+def bisect_log_of(report: ReportInput, narrowed: Narrowing = WHOLE) -> str:
     """The log for `git bisect replay` of what a report was found by."""
     result = report.result
     # Where nothing regressed every tested revision is good, the one that was asked as bad, too: git
     # takes no such log.
     tested = () if result.outcome is Outcome.NO_REGRESSION else result.tested
-    return bisect_log(report.graph, tested, result.culprit, voice_of_report(report))
+    return bisect_log(report.graph, tested, result.culprit, voice_of_report(report), narrowed)
 
 
 def bisect_log(
@@ -36,8 +37,10 @@ def bisect_log(
     tested: tuple[TestedRevision, ...],
     culprit: str | None,
     voice: Voice = PLAIN,
+    narrowed: Narrowing = WHOLE,
 ) -> str:
-    """The log, with every tested revision in it. `voice` names both sides. Subjects go in clean, so
+    """The log, with every tested revision in it. `voice` names both sides; `narrowed` says what
+    of the range is no candidate. Subjects go in clean, so
     that none adds a command.
 
     git keeps one bad commit and asks for merge bases when a good one is no ancestor of
@@ -55,7 +58,7 @@ def bisect_log(
     if culprit is not None and culprit in bads:
         ordered = [sha for sha in ordered if sha != culprit] + [culprit]
     under_last = ancestry.ancestors_or_self(index[ordered[-1]])
-    goods = [graph.older]
+    goods = [graph.older, *_beside(graph, ancestry, under_last, narrowed)]
     for revision in booted:
         if revision.sha == graph.older or revision.probability_bad >= 1 - SURE:
             continue
@@ -63,8 +66,9 @@ def bisect_log(
             goods.append(revision.sha)
     good, bad = voice.older, voice.newer
     gits_own = (good, bad) == (PLAIN.older, PLAIN.newer)
+    options = " '--first-parent'" if narrowed.first_parent else ""
     terms = "" if gits_own else f" '--term-old={good}' '--term-new={bad}'"
-    lines = [f"git bisect start{terms}"]
+    lines = [f"git bisect start{options}{terms}"]
     for word, shas in ((bad, ordered), (good, goods)):
         for sha in shas:
             lines += [f"# {word}: {_sha_and_subject(sha, subjects)}", f"git bisect {word} {sha}"]
@@ -76,6 +80,24 @@ def bisect_log(
     if culprit is not None:
         lines.append(f"# first {bad} commit: {_sha_and_subject(culprit, subjects)}")
     return "\n".join(lines) + "\n"
+
+
+def _beside(
+    graph: CommitGraph, ancestry: Ancestry, under_last: Bools, narrowed: Narrowing
+) -> list[str]:
+    """The good commits beside the older end that candidates up to git's bad one are made of. They
+    leave what the further good revisions leave, and git asks for no merge base of them.
+    """
+    if narrowed == WHOLE:
+        return []
+    parents = {
+        parent: True
+        for commit in graph.commits
+        if under_last[ancestry.index[commit.sha]]
+        for parent in commit.parents
+        if parent not in ancestry.index and parent != graph.older
+    }
+    return list(parents)
 
 
 def _comment(revision: TestedRevision, voice: Voice) -> str:

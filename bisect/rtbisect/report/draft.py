@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.model.campaign import Cause, Sought
+from rtbisect.model.code import WHOLE, Narrowing
 from rtbisect.model.command import NO_KERNEL
 from rtbisect.model.report import Report, ReportInput, ReportState
 from rtbisect.report.bisect_log import bisect_log_of
@@ -203,10 +204,13 @@ def _campaign_log(report: ReportInput, story: Sequence[Finding]) -> str:
 class LogKeeper:
     """Implements ports.Mailer for `rtbisect run`: nothing to send, the answer in files."""
 
-    def __init__(self, out_dir: Path, program: str) -> None:
-        """`program` is where others install this program from; "" where they cannot."""
+    def __init__(self, out_dir: Path, program: str, narrowed: Narrowing = WHOLE) -> None:
+        """`program` is where others install this program from; "" where they cannot. `narrowed`
+        says what of the range is no candidate.
+        """
         self.out_dir = out_dir
         self.program = program
+        self.narrowed = narrowed
 
     def draft(self, report: ReportInput, story: Sequence[Finding]) -> Report:
         """Keep the logs; `path` of the report is that of bisect.log."""
@@ -215,7 +219,7 @@ class LogKeeper:
         steps = lines_of(recipe_of_command(report, self.program))
         text += "\n".join(("", "Reproduce", "", *steps, ""))
         folder = folder_of(self.out_dir, report.campaign)
-        return _keep_logs(report, folder, bisect_log_of(report), text, **_NO_HOST)
+        return _keep_logs(report, folder, bisect_log_of(report, self.narrowed), text, **_NO_HOST)
 
 
 def _keep_logs(
