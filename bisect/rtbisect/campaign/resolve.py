@@ -24,7 +24,7 @@ from rtbisect.process.command import printable
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
 from rtbisect.trees.overlay import pack
-from rtbisect.trees.plumbing import FULL_SHA, Git
+from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,9 +206,14 @@ def uncommitted(repo: Path, overlay: Sequence[str]) -> tuple[str, ...]:
     """Files that git knows and that are changed in the work tree, without those that are laid over;
     () of a bare repository.
     """
-    words = ("diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=dirty", "HEAD")
-    done = Git(cwd=repo).try_(*words)
-    names = [printable(name, 200) for name in done.stdout.split("\0") if name and done.ok]
+    git = Git(cwd=repo)
+    if git("rev-parse", "--is-inside-work-tree").strip() != "true":
+        return ()
+    # Of a branch without a commit, too, where `git diff HEAD` fails.
+    words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no")
+    entries = git(*words, "--ignore-submodules=dirty", timeout_s=WALK_S).split("\0")
+    # Two letters for its state, and a blank.
+    names = [printable(entry[3:], 200) for entry in entries if entry]
     return tuple(
         name for name in names if not any(Path(name).is_relative_to(path) for path in overlay)
     )
@@ -257,11 +262,22 @@ def command_words(
     if tracked and (Path.cwd() == repo or not script.is_file()):
         return words
     here = Path(os.path.normpath(Path.cwd() / script))
-    if any(here.is_relative_to(repo / path) for path in overlay):
-        return (f"./{here.relative_to(repo)}", *words[1:])
+    # With --repo from elsewhere, what is laid over is named from its top.
+    laid = here if script.is_file() or script.is_absolute() else repo / os.path.normpath(script)
+    over = [path for path in overlay if laid.is_relative_to(repo / path)]
+    # What git ignores in a folder is not laid over with it.
+    ignored = bool(over) and laid not in [repo / path for path in over] and _ignored(laid, repo)
+    if over and not ignored:
+        return (f"./{laid.relative_to(repo)}", *words[1:])
     below = not script.is_absolute() and here.is_relative_to(repo)
     if built and below and (not script.is_file() or _ignored(here, repo)):
         return (f"./{here.relative_to(repo)}", *words[1:])
+    if ignored:
+        raise ConfigError(
+            f"{printable(program, 200)} is ignored by git, and --overlay"
+            f" {printable(over[0], 200)} leaves it out",
+            f"add --overlay {printable(program, 200)}",
+        )
     if not script.is_file():
         raise ConfigError(f"{printable(program, 200)} is not there", "give a program or a path")
     return (str(script.absolute()), *words[1:])

@@ -234,6 +234,8 @@ def run(
     measured_as["skip"] = resolve.skipped_spans(
         output.state, Path(repository), ends, measured_as.pop("left_out")
     )
+    # Paths of --overlay are those of the repository that is given.
+    measured_as["laid_over"] = [repo.resolve() / path for path in measured_as["laid_over"]]
     measured = _command_request(output.state, Path(repository), command, measured_as)
     _name_uncommitted(Path(repository), measured.overlay, refused=refuse_uncommitted)
     request = CampaignRequest(

@@ -29,7 +29,8 @@ MOST_BYTES = 256 << 20
 def pack(repo: Path, files: Sequence[Path]) -> tuple[bytes, tuple[str, ...]]:
     """A tar with files of a work tree, equal for equal files, and the paths that were given, from
     its top. `files` are paths from where we stand; of a folder all that git does not ignore.
-    ConfigError for what leaves the work tree, by its path or as a symbolic link.
+    ConfigError for what leaves the work tree, by its path or as a symbolic link, and for a
+    path through a linked folder.
     """
     asked = tuple(_inside(repo, file) for file in files)
     names = sorted({name for path in asked for name in _files_at(repo, path)})
@@ -37,37 +38,34 @@ def pack(repo: Path, files: Sequence[Path]) -> tuple[bytes, tuple[str, ...]]:
     size = 0
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name in names:
-            entry, data = _entry(repo, name)
+            entry, data = _entry(repo, name, MOST_BYTES - size)
             size += len(data)
-            if size > MOST_BYTES:
-                raise ConfigError(
-                    f"the files of --overlay have more than {MOST_BYTES >> 20} MB",
-                    "lay over what measures, and build the rest",
-                )
             tar.addfile(entry, io.BytesIO(data))
     return packed.getvalue(), asked
 
 
 def _inside(repo: Path, file: Path) -> str:
-    """A path from the top of the work tree, by its name: links on the way count as what they are
-    in `repo`.
-    """
-    place = Path(os.path.normpath(Path.cwd() / file))
+    """A path from the top of the work tree, by its name."""
+    place, told = (
+        Path(os.path.normpath(Path.cwd() / file)),
+        f"--overlay {printable(str(file), 200)}",
+    )
     # The folder that we stand in may be known by another name.
     real = place.parent.resolve() / place.name
     if not real.is_relative_to(repo) or real == repo:
         raise ConfigError(
-            f"--overlay {printable(str(file), 200)} is not below {repo}",
+            f"{told} is not below {repo}",
             "copy it into the work tree: it needs a place in each revision",
         )
     if not real.is_symlink() and not real.exists():
-        raise ConfigError(
-            f"--overlay {printable(str(file), 200)} is not there", "give files of today"
-        )
+        raise ConfigError(f"{told} is not there", "give files of today")
     name = str(real.relative_to(repo))
     if ".git" in [part.casefold() for part in Path(name).parts]:
+        raise ConfigError(f"{told} belongs to git", "give files of yours")
+    tops = (above for above in place.parents if above.resolve() == repo)
+    if (top := next(tops, None)) and str(place.relative_to(top)) != name:
         raise ConfigError(
-            f"--overlay {printable(str(file), 200)} belongs to git", "give files of yours"
+            f"{told} leads through a linked folder", f"give {printable(name, 200)}, which it is"
         )
     return name
 
@@ -87,14 +85,22 @@ def _files_at(repo: Path, path: str) -> Iterator[str]:
         f":(top,literal){path}",
     )
     found = [name for name in Git(cwd=repo)(*words).split("\0") if name]
-    # What is deleted today is no file of today.
-    there = [name for name in found if (repo / name).is_symlink() or (repo / name).is_file()]
+    # What is deleted today is no file of today, nor what a link stands for that took its place.
+    there = [
+        name
+        for name in found
+        if not _through_link(repo, name) and ((repo / name).is_symlink() or (repo / name).is_file())
+    ]
     if not there:
         raise ConfigError(f"--overlay {printable(path, 200)} has no files", "name files in it")
     yield from there
 
 
-def _entry(repo: Path, name: str) -> tuple[tarfile.TarInfo, bytes]:
+def _through_link(repo: Path, name: str) -> bool:
+    return any((repo / above).is_symlink() for above in Path(name).parents)
+
+
+def _entry(repo: Path, name: str, most_bytes: int) -> tuple[tarfile.TarInfo, bytes]:
     place, entry = repo / name, tarfile.TarInfo(name)
     if place.is_symlink():
         target = str(place.readlink())
@@ -108,7 +114,15 @@ def _entry(repo: Path, name: str) -> tuple[tarfile.TarInfo, bytes]:
         return entry, b""
     if not place.is_file():
         raise ConfigError(f"--overlay {printable(name, 200)} is no file", "give files and folders")
-    data = place.read_bytes()
+    with place.open("rb") as stream:
+        # Its size is no promise: it may grow.
+        data = stream.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise ConfigError(
+            f"the files of --overlay have more than {MOST_BYTES >> 20} MB, with"
+            f" {printable(name, 200)}",
+            "lay over what measures, and build the rest",
+        )
     entry.size, entry.mode = len(data), 0o755 if os.access(place, os.X_OK) else 0o644
     return entry, data
 

@@ -7,6 +7,8 @@ import pytest
 
 from helpers.repositories import Repo
 from helpers.run_command import checker, rtbisect, run_words
+from rtbisect.campaign.resolve import uncommitted
+from rtbisect.errors import InfrastructureError
 from rtbisect.model.kinds.pipeline import Ends
 
 
@@ -32,12 +34,19 @@ def lines(tmp_path, repo, culprit="fault"):
     return made, shas
 
 
+def replayed(tmp_path, made):
+    """What git says of the log of the answer; it has nothing to ask for, and has ended."""
+    said = made("bisect", "replay", str(tmp_path / "state/reports/run-1/bisect.log"))
+    made("bisect", "reset")
+    return said
+
+
 def ran(tmp_path):
     return set((tmp_path / "ran").read_text().split())
 
 
 def test_all_good_revisions_count_and_a_merge_may_be_bad(tmp_path, repo):
-    _made, shas = lines(tmp_path, repo)
+    made, shas = lines(tmp_path, repo)
     goods = ["--good", shas["main4"], "--good", shas["side2"], "--good", shas["start"]]
     done = search(tmp_path, repo, *goods, "--bad", "main")
     answer = json.loads(done.stdout)
@@ -47,6 +56,7 @@ def test_all_good_revisions_count_and_a_merge_may_be_bad(tmp_path, repo):
     left = {shas[name] for name in ("side3", "side4", "join")}
     # The parent of the culprit is measured, for the proof.
     assert ran(tmp_path) <= left | {shas["main4"], shas["side2"]}
+    assert f"{shas['side3']} is the first bad commit" in replayed(tmp_path, made)
     again = (tmp_path / "state/reports" / answer["campaign"] / "campaign.log").read_text()
     recipe = again.partition("\nReproduce\n")[2].replace("\\\n", " ").split()
     for sha in (shas["main4"], shas["side2"], shas["start"]):
@@ -62,6 +72,7 @@ def test_a_good_revision_beside_the_bad_one_limits_by_what_both_have(tmp_path, r
     answer = json.loads(done.stdout)
     assert answer["culprit"] == shas["side3"], done.stderr
     assert shas["side1"] not in ran(tmp_path)
+    assert f"{shas['side3']} is the first bad commit" in replayed(tmp_path, made)
 
 
 @pytest.mark.parametrize(
@@ -82,11 +93,12 @@ def test_ends_that_make_no_range_are_one_line(tmp_path, repo, ends, said):
 
 
 def test_with_first_parents_a_merge_stands_for_its_branch(tmp_path, repo):
-    _made, shas = lines(tmp_path, repo)
+    made, shas = lines(tmp_path, repo)
     done = search(tmp_path, repo, "--first-parent", "--good", shas["start"], "--bad", shas["join"])
     answer = json.loads(done.stdout)
     assert answer["candidates"][0]["commit"] == shas["join"], done.stderr
     assert ran(tmp_path).isdisjoint({shas[f"side{number}"] for number in range(1, 5)})
+    assert f"{shas['join']} is the first bad commit" in replayed(tmp_path, made)
 
 
 def test_skipped_revisions_are_not_tested_and_counted(tmp_path, repo):
@@ -155,6 +167,42 @@ def test_todays_test_runs_on_each_revision_and_resume_has_it_as_it_was(tmp_path,
     story = (tmp_path / "state/reports/run-1/campaign.log").read_text().replace("\\\n", " ")
     assert "--overlay tests --overlay old.sh -- ./tests/check.sh" in " ".join(story.split())
     assert made("status", "--porcelain") == "M old.sh\n?? tests/"
+
+
+def test_files_of_an_overlay_are_those_of_the_repository_that_is_given(tmp_path, repo):
+    made = Repo(repo)
+    good = made.commit("start", start="1\n", _gitignore="*.bin\n")
+    shas = [made.commit(f"change {n}", **{f"file{n}": "x\n"}) for n in range(6)]
+    (repo / "tests").mkdir()
+    for name in ("check.sh", "check.bin"):
+        (repo / "tests" / name).write_text("#!/bin/sh\ntest ! -e file3\n")
+        (repo / "tests" / name).chmod(0o755)
+    words = ["run", "--repo", "repo", "--good", good, "--bad", "main", "--pass-fail", "--json"]
+    words += ["--overlay", "tests"]
+    # What git ignores is not laid over with its folder.
+    ignored = rtbisect(tmp_path / "state", *words, "--", "./tests/check.bin", cwd=tmp_path)
+    assert (ignored.returncode, "tests/check.bin" in ignored.stdout) == (2, True), ignored.stdout
+    done = rtbisect(tmp_path / "state", *words, "--", "./tests/check.sh", cwd=tmp_path)
+    assert json.loads(done.stdout).get("culprit") == shas[3], done.stdout + done.stderr
+    words += ["--overlay", "tests/check.bin"]
+    done = rtbisect(tmp_path / "state", *words, "--", "./tests/check.bin", cwd=tmp_path)
+    assert json.loads(done.stdout).get("culprit") == shas[3], done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["HEAD", "main"])
+def test_what_is_not_committed_is_told_whatever_files_are_called(tmp_path, repo, name):
+    made = Repo(repo)
+    made.commit("start", **{name: "1\n"})
+    assert uncommitted(repo, ()) == ()
+    (repo / name).write_text("2\n")
+    assert uncommitted(repo, ()) == (name,)
+    made("clone", "-q", "--bare", ".", str(tmp_path / "bare"))
+    assert uncommitted(tmp_path / "bare", ()) == ()
+    made("checkout", "-q", "--orphan", "new")
+    assert uncommitted(repo, ()) == (name,)
+    (repo / ".git/index").write_text("damaged")
+    with pytest.raises(InfrastructureError):
+        uncommitted(repo, ())
 
 
 def test_an_overlay_is_laid_over_before_the_build(tmp_path, repo):

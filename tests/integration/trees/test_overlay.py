@@ -2,6 +2,7 @@
 """Files of today, laid over revisions of a repository and gone with them."""
 
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from helpers.repositories import Repo
 from rtbisect.errors import ConfigError
+from rtbisect.trees import overlay
 from rtbisect.trees.git import GitTree, GitTreeSettings
 from rtbisect.trees.overlay import pack
 
@@ -100,6 +102,9 @@ def test_what_is_in_the_way_is_replaced_and_no_link_is_followed(tmp_path, repo):
         (".git/config", "belongs to git"),
         ("empty", "has no files"),
         ("pipe", "is no file"),
+        ("near/bench.c", "leads through a linked folder"),
+        ("tests", "has no files"),
+        ("large", "more than"),
     ],
 )
 def test_a_path_that_leaves_the_work_tree_is_refused(tmp_path, repo, file, said):
@@ -108,6 +113,17 @@ def test_a_path_that_leaves_the_work_tree_is_refused(tmp_path, repo, file, said)
     (repo.path / "away").symlink_to("/etc")
     os.mkfifo(repo.path / "pipe")
     (repo.path / "empty").mkdir()
+    (repo.path / "real").mkdir()
+    (repo.path / "real/bench.c").write_text("x")
+    (repo.path / "near").symlink_to("real")
+    # A folder of the commit that is a link today.
+    repo.commit("tests", tests__of__hostname="x\n")
+    shutil.rmtree(repo.path / "tests/of")
+    (repo.path / "tests/of").symlink_to("/etc")
+    (repo.path / ".git/info").mkdir(exist_ok=True)
+    (repo.path / ".git/info/exclude").write_text("of\n")
+    with (repo.path / "large").open("wb") as stream:
+        stream.truncate(overlay.MOST_BYTES + 1)
     with pytest.raises(ConfigError, match=said):
         pack(repo.path, [Path(file)])
 
