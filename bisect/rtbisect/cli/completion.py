@@ -45,4 +45,14 @@ def asked(main: click.Group) -> int | None:
     question = os.environ.get(VARIABLE)
     if not question:
         return None
+    # Scripts of shells say what is typed; without that click ends in a traceback.
+    if question.endswith("_complete") and not _is_told(question):
+        return 1
     return shell_completion.shell_complete(main, {}, NAME, VARIABLE, question)
+
+
+def _is_told(question: str) -> bool:
+    """Whether a question says which word of a line is to be completed."""
+    place = os.environ.get("COMP_CWORD")
+    by_number = not question.startswith("fish")
+    return "COMP_WORDS" in os.environ and place is not None and (place.isdecimal() or not by_number)

@@ -51,3 +51,18 @@ def test_another_shell_is_refused_and_a_strange_question_has_no_answer(capsys, m
     assert len(capsys.readouterr().err.splitlines()) == 1
     monkeypatch.setenv(VARIABLE, "tcsh_complete")
     assert app.run([]) == 1
+
+
+@pytest.mark.parametrize(
+    "told",
+    [{}, {"COMP_WORDS": "rtbisect"}, {"COMP_WORDS": "rtbisect", "COMP_CWORD": "x"}],
+)
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_a_question_about_no_line_has_no_answer(shell, told, capsys, monkeypatch):
+    monkeypatch.setenv(VARIABLE, ASKED[shell])
+    for name in ("COMP_WORDS", "COMP_CWORD"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    assert app.run([]) == 1
+    assert capsys.readouterr().out == ""
