@@ -30,7 +30,7 @@ from rtbisect.cli.options import (
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, CampaignKind, CampaignRequest, Sought
-from rtbisect.model.command import SUITE, CommandRequest, Extra
+from rtbisect.model.command import LONGEST_S, SUITE, CommandRequest, Extra
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends
 from rtbisect.pipeline.further import FurtherBudgets
@@ -137,7 +137,12 @@ def bisect(
 )
 @click.option("--cost-run", "cost_run_s", type=float, help="Seconds of a run (default: measured).")
 @click.option(
-    "--timeout", "timeout_s", type=float, default=3600.0, show_default=True, help="Seconds a run."
+    "--timeout",
+    "timeout_s",
+    type=float,
+    default=LONGEST_S,
+    show_default=True,
+    help="Seconds a run.",
 )
 @click.option(
     "--build",
@@ -150,7 +155,7 @@ def bisect(
     "--build-timeout",
     "build_timeout_s",
     type=float,
-    default=3600.0,
+    default=LONGEST_S,
     show_default=True,
     help="Seconds a build.",
 )

@@ -37,6 +37,10 @@ SMALLEST_SHARE = 0.2
 SURE = (0.05, 0.99)
 
 
+#: Seconds of a run and of a build, where nobody says another time.
+LONGEST_S = 3600.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
     """`CampaignRequest.extra` read and written. A field at its default is not kept; the others are
@@ -126,12 +130,12 @@ class CommandRequest:
     cost_build_s: float | None = None
     cost_run_s: float | None = None
     #: Of one run.
-    timeout_s: float = 3600.0
+    timeout_s: float = LONGEST_S
     max_runs: int = 300
     #: What builds a revision, once; () where nothing does but the command itself.
     build: tuple[str, ...] = ()
     #: Of one build.
-    build_timeout_s: float = 3600.0
+    build_timeout_s: float = LONGEST_S
     #: Built trees that are kept at most; 0: as many as the disk has room for.
     keep_builds: int = 0
     #: Paths from the top of the work tree whose files are laid over each revision, and the artefact
@@ -178,8 +182,13 @@ class CommandRequest:
         ):
             if value is not None:
                 words += [name, f"{value:g}"]
+        # What takes longer is no evidence; how many trees are kept changes no figure.
+        if self.timeout_s != LONGEST_S:
+            words += ["--timeout", f"{self.timeout_s:g}"]
         if self.build:
             words += ["--build", shlex.join(self.build)]
+            if self.build_timeout_s != LONGEST_S:
+                words += ["--build-timeout", f"{self.build_timeout_s:g}"]
         if self.first_parent:
             words.append("--first-parent")
         words += [word for span in self.skip for word in ("--skip", span)]

@@ -64,3 +64,14 @@ def test_further_older_ends_have_the_option_of_the_older_end(sought, ends):
     extra = Extra(goods=("c", "d"), others=COMMAND).pairs
     asked = replace(REQUEST, kind=CampaignKind.RUN, sought=sought, extra=extra)
     assert command_line(asked, None) == f"rtbisect run {ends} -- make test"
+
+
+def test_the_same_question_has_the_times_after_which_nothing_is_evidence():
+    asked = CommandRequest(
+        argv=("make", "test"), timeout_s=90.0, build=("make",), build_timeout_s=7.5, keep_builds=3
+    )
+    words = asked.words(Sought.REGRESSION)
+    assert words[words.index("--timeout") + 1] == "90"
+    assert words[words.index("--build-timeout") + 1] == "7.5"
+    # What is built again measures the same.
+    assert "--keep-builds" not in words
