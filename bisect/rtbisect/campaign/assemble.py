@@ -138,7 +138,9 @@ def _command_ports(
     """A campaign of any command: no site, no kernel, no mail."""
     command = CommandRequest.of(request)
     progress = SpokenProgress(screen, voice_of_request(request))
-    tree = command_tree(state, request.repo, kept_overlay(state, command))
+    tree = command_tree(
+        state, request.repo, kept_overlay(state, command), submodules=bool(command.submodules)
+    )
     setup = Setup(
         request=request,
         tree=request.repo,
@@ -160,6 +162,7 @@ def _command_ports(
         checkout=tree.checkout,
         restore=tree.restore,
         tree_of=tree.tree_id,
+        lacking=tree.lacking,
         skip=tree.within(command.skip),
         positive=command.threshold().scale is Scale.LOG,
         good_first=request.sought is Sought.REGRESSION,

@@ -20,11 +20,13 @@ from rtbisect.config.thresholds import choose_threshold, load_thresholds
 from rtbisect.errors import ConfigError
 from rtbisect.model.code import Narrowing
 from rtbisect.model.command import Extra
+from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import printable
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
 from rtbisect.trees.overlay import pack
 from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git
+from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,6 +170,21 @@ def ends_of_repository(
     tree = command_tree(state, str(folder))
     older_ends = [tree.resolve(each) for each in older]
     return str(folder), _searchable_ends(tree, older_ends, tree.resolve(newer))
+
+
+def check_submodules(state: Path, repo: Path, ends: SearchEnds) -> None:
+    """ConfigError where the clone lacks a submodule of an end."""
+    tree = command_tree(state, str(repo), submodules=True)
+    for sha in (ends.older, ends.newer):
+        if (absent := tree.lacking(sha)) is None:
+            continue
+        path = shlex.quote(str(dict(absent.data)["path"]))
+        todo = f"run `git submodule update --init --recursive` with {sha[:12]} checked out"
+        if absent.kind == Commands.NO_SUBMODULE_COMMIT:
+            todo = f"run `git -C {path} fetch` with a branch that has it"
+        raise ConfigError(
+            f"{sha[:12]}: {speak(absent)}", f"{todo}, or leave them out with --no-submodules"
+        )
 
 
 def _worktree_top(folder: Path) -> Path:

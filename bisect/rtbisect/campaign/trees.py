@@ -15,14 +15,19 @@ if TYPE_CHECKING:
     from rtbisect.config.kernelci import BuildTarget
 
 
-def command_tree(state: Path, repo: str, overlay: bytes = b"") -> GitTree:
+def command_tree(
+    state: Path, repo: str, overlay: bytes = b"", *, submodules: bool = False
+) -> GitTree:
     """The tree of a repository that no site names; its worktree has a place of its own. `overlay`
-    as in `GitTreeSettings`.
+    and `submodules` as in `GitTreeSettings`.
     """
     digest = hashlib.sha256(repo.encode()).hexdigest()[:12]
     worktree = state / "trees" / f"run-{digest}"
     lock = worktree.with_suffix(".lock")
-    return GitTree(GitTreeSettings(repo, Path(repo), worktree, lock, overlay=overlay))
+    settings = GitTreeSettings(
+        repo, Path(repo), worktree, lock, overlay=overlay, submodules=submodules
+    )
+    return GitTree(settings)
 
 
 def tree_of(state: Path, target: BuildTarget) -> GitTree:

@@ -175,6 +175,12 @@ def bisect(
     "--first-parent", is_flag=True, help="A merge stands for the branch that it brings in."
 )
 @click.option(
+    "--submodules/--no-submodules",
+    default=True,
+    show_default=True,
+    help="Each revision gets its submodules, from what your clone has; else empty folders.",
+)
+@click.option(
     "--refuse-uncommitted",
     is_flag=True,
     help="End where your work tree has changes that are not committed (else they are named).",
@@ -242,6 +248,8 @@ def run(
     # Paths of --overlay are those of the repository that is given.
     measured_as["laid_over"] = [repo.resolve() / path for path in measured_as["laid_over"]]
     measured = _command_request(output.state, Path(repository), command, measured_as)
+    if measured.submodules:
+        resolve.check_submodules(output.state, Path(repository), ends)
     _name_uncommitted(Path(repository), measured.overlay, refused=refuse_uncommitted)
     request = CampaignRequest(
         kind=CampaignKind.RUN,

@@ -142,6 +142,8 @@ class CommandRequest:
     #: that has them as they were when the campaign began; "" for none.
     overlay: tuple[str, ...] = ()
     overlay_sha256: str = ""
+    #: Each revision gets its submodules; None in older campaigns, where none had any.
+    submodules: bool | None = None
     #: Candidates are the first parents of the newer end alone.
     first_parent: bool = False
     #: Revisions that are not tested: full shas, and ranges SHA..SHA.
@@ -191,6 +193,8 @@ class CommandRequest:
                 words += ["--build-timeout", f"{self.build_timeout_s:g}"]
         if self.first_parent:
             words.append("--first-parent")
+        if self.submodules is False:
+            words.append("--no-submodules")
         words += [word for span in self.skip for word in ("--skip", span)]
         words += [word for path in self.overlay for word in ("--overlay", path)]
         return [*words, "--", *self.argv]

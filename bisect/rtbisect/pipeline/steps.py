@@ -142,6 +142,8 @@ class Steps:
             self.builds[sha] = build
         if told:
             self._tell_build(build, sha, variant)
+        elif not build.ok:
+            self.tell(Work.SKIPPED, revision=sha, why=build.first_error)
         return build
 
     def _tell_build(self, build: Build, sha: str, variant: str) -> None:

@@ -71,6 +71,8 @@ class CommandSettings:
     restore: Callable[[str], Path]
     #: What identifies the sources of a sha: equal sources are equal kernels to the search.
     tree_of: Callable[[str], str]
+    #: What of the sources of a sha is not here; None where all is.
+    lacking: Callable[[str], Finding | None] = lambda _sha: None
     #: Full shas of revisions that a person does not want to be tested.
     skip: frozenset[str] = frozenset()
     #: The figure has to be above 0, because ratios are compared.
@@ -112,8 +114,9 @@ class CommandInWorktree:
         """A revision that is ready to be tried: it is checked out when it is run, or built now."""
         trees, ready = self._settings.builds, partial(Build, revision=sha)
         signature = self._settings.tree_of(sha)
-        if sha in self._settings.skip:
-            why = str(speak(Finding.of(Commands.LEFT_OUT)))
+        left_out = Finding.of(Commands.LEFT_OUT) if sha in self._settings.skip else None
+        if absent := left_out or self._settings.lacking(sha):
+            why = str(speak(absent))
             return ready(config_name=AS_COMMITTED, status=BuildStatus.FAILED, first_error=why)
         if trees is None:
             return ready(config_name=AS_COMMITTED, status=BuildStatus.OK, signature=signature)

@@ -20,11 +20,13 @@ from rtbisect.trees.overlay import Overlay
 from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, last_line
 from rtbisect.trees.series import UPSTREAM, series_of
 from rtbisect.trees.store import Store
+from rtbisect.trees.submodules import Submodules
 from rtbisect.trees.worktree import Worktree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rtbisect.model.finding import Finding
     from rtbisect.model.report import SeriesState
     from rtbisect.trees.patches import Patch
 
@@ -55,6 +57,8 @@ class GitTreeSettings:
     lock: Path
     #: Files that are laid over each revision (trees/overlay.py), packed; b"" for none.
     overlay: bytes = b""
+    #: Revisions get their submodules, of a local repository.
+    submodules: bool = False
 
 
 class GitTree:
@@ -71,6 +75,7 @@ class GitTree:
             place = place.with_name(f"{place.name}-b{number:02}")
         self._worktree = Worktree(place, self._store)
         self._overlay = Overlay(settings.overlay) if settings.overlay else None
+        self._submodules = Submodules(self._store, self._worktree) if settings.submodules else None
         self._ready = False
 
     def _git(self) -> Git:
@@ -150,6 +155,11 @@ class GitTree:
             f"test their merge base {base[:12]} and give it as good if it is good",
         )
 
+    def lacking(self, sha: str) -> Finding | None:
+        """What of a revision the clone does not have, None where all is there."""
+        self._git()
+        return self._submodules.lacking(full_sha(sha)) if self._submodules else None
+
     def restore(self, sha: str) -> Path:
         """Like checkout, but files that are not of the commit stay."""
         with self.held(sha, clean=False) as checkout:
@@ -167,7 +177,10 @@ class GitTree:
     def settle(self) -> None:
         """Files of the commit that is checked out belong to it as they are now."""
         with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._lock_name()) as descriptor:
-            if not self._worktree.settle(descriptor):
+            inside = self._submodules
+            if not (
+                self._worktree.settle(descriptor) and (inside is None or inside.settle(descriptor))
+            ):
                 raise InfrastructureError(
                     f"git cannot read what was built in {self.path}", "look at the free space there"
                 )
@@ -177,7 +190,11 @@ class GitTree:
         False where the worktree is not at `sha` any more.
         """
         with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._lock_name()) as descriptor:
-            if not self._worktree.settled(full_sha(sha), descriptor):
+            inside = self._submodules
+            if not (
+                self._worktree.settled(full_sha(sha), descriptor)
+                and (inside is None or inside.settled(sha, descriptor))
+            ):
                 return False
             self._lay_over(clean=False)
         return True
@@ -204,7 +221,11 @@ class GitTree:
         if not git.try_("cat-file", "-e", full_sha(sha) + "^{commit}").ok:
             raise self._missing(sha)
         with hold(self._settings.lock, wait_s=wait_s, what=self._lock_name()) as descriptor:
+            if (inside := self._submodules) is not None:
+                inside.clear_stale(sha)
             self._worktree.put(sha, descriptor, clean=clean)
+            if inside is not None:
+                inside.put(sha, descriptor, clean=clean)
             self._lay_over(clean=clean)
             self._store.keep(sha)
             yield Checkout(self._worktree.path, descriptor)

@@ -153,9 +153,9 @@ class Overlay:
             ) from error
 
     def _lay_one(self, worktree: Path, entry: tarfile.TarInfo, data: bytes) -> None:
-        place = _folder_of(worktree, entry.name) / Path(entry.name).name
+        place = folder_of(worktree, entry.name) / Path(entry.name).name
         if not _same(place, entry, data):
-            _clear(place)
+            clear(place)
             if entry.issym():
                 place.symlink_to(entry.linkname)
             else:
@@ -166,18 +166,18 @@ class Overlay:
             os.utime(place, ns=(then, then), follow_symlinks=False)
 
 
-def _folder_of(worktree: Path, name: str) -> Path:
+def folder_of(worktree: Path, name: str) -> Path:
     """The folder of a file, made where it is missing."""
     folder = worktree
     for part in Path(name).parts[:-1]:
         folder /= part
         if folder.is_symlink() or not folder.is_dir():
-            _clear(folder)
+            clear(folder)
             folder.mkdir()
     return folder
 
 
-def _clear(place: Path) -> None:
+def clear(place: Path) -> None:
     """Remove what is there, and nothing that a link leads to."""
     if place.is_dir() and not place.is_symlink():
         shutil.rmtree(place)

@@ -36,6 +36,9 @@ class Store:
     path: Path
     #: The repository under test: a local path or a URL.
     source: Path | str
+    #: The repository of a submodule: a folder of git's, of which single commits are checked out, so
+    #: that its history may be cut off.
+    part: bool = False
 
     @property
     def remote(self) -> bool:
@@ -49,7 +52,8 @@ class Store:
         path = Path(self.source)
         if not path.is_dir():
             raise ConfigError(f"{path} is not there", "give the path of a git repository or a URL")
-        return Git(cwd=path)
+        # A work tree that the repository of a submodule names may be gone.
+        return Git(cwd=path, git_dir=path, work_tree=path) if self.part else Git(cwd=path)
 
     @property
     def source_git(self) -> Git:
@@ -65,6 +69,8 @@ class Store:
             raise ConfigError(f"{self.source} is not a git repository", "clone the tree there")
         if "\n" in folder or folder.startswith(('"', "#")):
             raise ConfigError(f"{printable(folder)} cannot be used", "rename the folder")
+        if self.part:
+            return folder
         if origin("rev-parse", "--is-shallow-repository").strip() == "true":
             raise ConfigError(
                 f"{self.source} is a shallow clone: the history is cut off",

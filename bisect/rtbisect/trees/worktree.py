@@ -47,6 +47,11 @@ class Worktree:
                 retryable=False,
             )
 
+    def head(self) -> str:
+        """The sha that is checked out, "" where there is none."""
+        gitdir = self._gitdir()
+        return "" if gitdir is None else _text(gitdir / "HEAD")
+
     def settle(self, lock_fd: int) -> bool:
         """Let files of the commit be as a build left them, for `settled`. False where git fails."""
         return self._carried_out(lock_fd, ("add", "--update", "--", "."))
@@ -55,8 +60,7 @@ class Worktree:
         """Put files of the commit back to what `settle` saw, and leave all others. False where the
         worktree is not at `sha`, gone or damaged.
         """
-        gitdir = self._gitdir()
-        if gitdir is None or _text(gitdir / "HEAD") != sha:
+        if self.head() != sha:
             return False
         return self._carried_out(lock_fd, ("checkout-index", "--force", "--all", "--quiet"))
 

@@ -211,6 +211,10 @@ _INSTRUMENTS: Mapping[str, Words] = {
 
 _COMMANDS: Mapping[str, Words] = {
     Commands.LEFT_OUT: "left out by --skip",
+    Commands.NO_SUBMODULE: "your clone does not have the submodule {path}",
+    Commands.NO_SUBMODULE_COMMIT: (
+        "your clone does not have the commit {commit:.12} of the submodule {path}"
+    ),
     Commands.NOT_THERE: "{program} is not in this revision",
     Commands.NOT_EXECUTABLE: "{program} is not executable in this revision",
     Commands.LATE: "the command ran longer than {limit_s:.0f} s",

@@ -234,6 +234,7 @@ SENTENCES: Mapping[str, Words] = {
         f"took {_label(data)} from the cache of builds, kernel signature {{signature:.12}}"
     ),
     Work.NOT_BUILT: lambda data: f"{_label(data)} does not build: {{error}}",
+    Work.SKIPPED: "{revision:.12} is skipped: {why}",
     Work.TREES_KEPT: (
         "a built tree takes {size:size}, and {free:size} are free:"
         " up to {trees:many tree} will be kept (--keep-builds)"

@@ -109,6 +109,16 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
         (Commands.LATE, {"limit_s": 0.5}, "the command ran longer than 0 s"),
         (Commands.NOT_THERE, {"program": "./x"}, "./x is not in this revision"),
         (Commands.NOT_EXECUTABLE, {"program": "./x"}, "./x is not executable in this revision"),
+        (
+            Commands.NO_SUBMODULE,
+            {"path": "libs/x"},
+            "your clone does not have the submodule libs/x",
+        ),
+        (
+            Commands.NO_SUBMODULE_COMMIT,
+            {"path": "libs/x", "commit": "a" * 40},
+            "your clone does not have the commit aaaaaaaaaaaa of the submodule libs/x",
+        ),
         (Commands.LEFT_OUT, {}, "left out by --skip"),
         (Commands.NO_RATIO, {"value": 0.0}, "0 has no ratio to another figure; leave out --ratio"),
         (

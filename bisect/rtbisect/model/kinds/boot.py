@@ -253,6 +253,9 @@ class Commands(Kind):
 
     #: A person has said so of the revision.
     LEFT_OUT = "command.left-out"
+    #: The clone has no repository of it, or not the commit of it that the revision names.
+    NO_SUBMODULE = "command.no-submodule", "path"
+    NO_SUBMODULE_COMMIT = "command.no-submodule-commit", "path commit"
     NOT_THERE = "command.not-there", "program"
     NOT_EXECUTABLE = "command.not-executable", "program"
     LATE = "command.late", "limit_s"

@@ -32,6 +32,8 @@ class Work(Kind):
     REUSED = "step.reused", "revision variant signature"
     #: `error` is foreign text.
     NOT_BUILT = "step.not-built", "revision variant error"
+    #: Of what is not built apart: it cannot be tried.
+    SKIPPED = "step.skipped", "revision why"
     #: Of a command: a built tree takes `size` bytes, so many bytes are free and trees are kept.
     TREES_KEPT = "step.trees-kept", "size free trees"
     BOOTING = "step.booting", "number revision purpose"
