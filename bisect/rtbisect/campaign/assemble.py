@@ -139,7 +139,11 @@ def _command_ports(
     command = CommandRequest.of(request)
     progress = SpokenProgress(screen, voice_of_request(request))
     tree = command_tree(
-        state, request.repo, kept_overlay(state, command), submodules=bool(command.submodules)
+        state,
+        request.repo,
+        overlay=_kept(state, command.overlay_sha256),
+        carry=(command.carry_onto, _kept(state, command.carry_sha256)),
+        submodules=bool(command.submodules),
     )
     setup = Setup(
         request=request,
@@ -179,14 +183,16 @@ def _command_ports(
     return setup, parts
 
 
-def kept_overlay(state: Path, command: CommandRequest) -> bytes:
-    """What is laid over each revision, as it was when the campaign began; b"" for nothing."""
-    if not command.overlay:
+def _kept(state: Path, sha256: str) -> bytes:
+    """Files or changes of the work tree as they were when the campaign began; b"" for none."""
+    if not sha256:
         return b""
-    packed = ArtefactStore(state / "artefacts").path(command.overlay_sha256).read_bytes()
-    if hashlib.sha256(packed).hexdigest() != command.overlay_sha256:
-        raise ConfigError("the kept files of --overlay are damaged", "start a new campaign")
-    return packed
+    kept = ArtefactStore(state / "artefacts").path(sha256).read_bytes()
+    if hashlib.sha256(kept).hexdigest() != sha256:
+        raise ConfigError(
+            "the kept files of --overlay or --carry are damaged", "start a new campaign"
+        )
+    return kept
 
 
 def traits_of(setup: Setup) -> Traits:

@@ -24,8 +24,9 @@ from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import printable
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
+from rtbisect.trees.carry import changed_names
 from rtbisect.trees.overlay import pack
-from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git
+from rtbisect.trees.plumbing import FULL_SHA, Git
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from rtbisect.config.kernelci import BuildTarget
     from rtbisect.config.site_file import Site
     from rtbisect.model.campaign import CampaignRequest, Threshold
+    from rtbisect.model.finding import Finding
     from rtbisect.trees.git import GitTree
 
 #: Revisions that depend on the checkout that one stands in.
@@ -172,19 +174,26 @@ def ends_of_repository(
     return str(folder), _searchable_ends(tree, older_ends, tree.resolve(newer))
 
 
-def check_submodules(state: Path, repo: Path, ends: SearchEnds) -> None:
-    """ConfigError where the clone lacks a submodule of an end."""
-    tree = command_tree(state, str(repo), submodules=True)
+def check_ends(
+    state: Path, repo: Path, ends: SearchEnds, carry: tuple[str, bytes], *, submodules: bool
+) -> None:
+    """ConfigError where an end cannot be put together: the clone lacks a submodule of it, or a
+    change cannot be carried onto it.
+    """
+    tree = command_tree(state, str(repo), carry=carry, submodules=submodules)
     for sha in (ends.older, ends.newer):
-        if (absent := tree.lacking(sha)) is None:
-            continue
-        path = shlex.quote(str(dict(absent.data)["path"]))
-        todo = f"run `git submodule update --init --recursive` with {sha[:12]} checked out"
-        if absent.kind == Commands.NO_SUBMODULE_COMMIT:
-            todo = f"run `git -C {path} fetch` with a branch that has it"
-        raise ConfigError(
-            f"{sha[:12]}: {speak(absent)}", f"{todo}, or leave them out with --no-submodules"
-        )
+        if (absent := tree.lacking(sha)) is not None:
+            raise ConfigError(f"{sha[:12]}: {speak(absent)}", _what_helps(absent, sha))
+
+
+def _what_helps(absent: Finding, sha: str) -> str:
+    if absent.kind == Commands.NOT_CARRIED:
+        return "lay files over it with --overlay instead of --carry, or take another end"
+    todo = f"run `git submodule update --init --recursive` with {sha[:12]} checked out"
+    if absent.kind == Commands.NO_SUBMODULE_COMMIT:
+        path = shlex.quote(str(absent.data["path"]))
+        todo = f"run `git -C {path} fetch` with a branch that has it"
+    return f"{todo}, or leave them out with --no-submodules"
 
 
 def _worktree_top(folder: Path) -> Path:
@@ -223,17 +232,16 @@ def uncommitted(repo: Path, overlay: Sequence[str]) -> tuple[str, ...]:
     """Files that git knows and that are changed in the work tree, without those that are laid over;
     () of a bare repository.
     """
-    git = Git(cwd=repo)
-    if git("rev-parse", "--is-inside-work-tree").strip() != "true":
-        return ()
-    # Of a branch without a commit, too, where `git diff HEAD` fails.
-    words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no")
-    entries = git(*words, "--ignore-submodules=dirty", timeout_s=WALK_S).split("\0")
-    # Two letters for its state, and a blank.
-    names = [printable(entry[3:], 200) for entry in entries if entry]
+    names = [printable(name, 200) for name in changed_names(repo)]
     return tuple(
         name for name in names if not any(Path(name).is_relative_to(path) for path in overlay)
     )
+
+
+def keep_changes(state: Path, carry: tuple[str, bytes]) -> tuple[str, str]:
+    """Keep what is not committed for a campaign: the sha it was made on, and the artefact."""
+    base, diff = carry
+    return (base, ArtefactStore(state / "artefacts").put_bytes(diff)) if diff else ("", "")
 
 
 def pack_overlay(state: Path, repo: Path, files: Sequence[Path]) -> tuple[tuple[str, ...], str]:

@@ -16,16 +16,27 @@ if TYPE_CHECKING:
 
 
 def command_tree(
-    state: Path, repo: str, overlay: bytes = b"", *, submodules: bool = False
+    state: Path,
+    repo: str,
+    *,
+    overlay: bytes = b"",
+    carry: tuple[str, bytes] = ("", b""),
+    submodules: bool = False,
 ) -> GitTree:
-    """The tree of a repository that no site names; its worktree has a place of its own. `overlay`
-    and `submodules` as in `GitTreeSettings`.
+    """The tree of a repository that no site names; its worktree has a place of its own. The others
+    as in `GitTreeSettings`.
     """
     digest = hashlib.sha256(repo.encode()).hexdigest()[:12]
     worktree = state / "trees" / f"run-{digest}"
     lock = worktree.with_suffix(".lock")
     settings = GitTreeSettings(
-        repo, Path(repo), worktree, lock, overlay=overlay, submodules=submodules
+        repo,
+        Path(repo),
+        worktree,
+        lock,
+        overlay=overlay,
+        carry=carry,
+        submodules=submodules,
     )
     return GitTree(settings)
 

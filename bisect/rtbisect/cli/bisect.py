@@ -36,6 +36,7 @@ from rtbisect.model.kinds.pipeline import Ends
 from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.program.tool_outputs import Format
 from rtbisect.program.wanted import wanted_of
+from rtbisect.trees.carry import uncommitted_diff
 from rtbisect.words.speak import speak
 
 #: A first look at both ends, a proof, and a few runs between them.
@@ -186,6 +187,11 @@ def bisect(
     help="End where your work tree has changes that are not committed (else they are named).",
 )
 @click.option(
+    "--carry",
+    is_flag=True,
+    help="Each revision gets the changes of your work tree that are not committed.",
+)
+@click.option(
     "--overlay",
     "laid_over",
     type=click.Path(path_type=Path),
@@ -216,6 +222,7 @@ def run(
     command: tuple[str, ...],
     time_s: float | None,
     refuse_uncommitted: bool,
+    carry: bool,
     **measured_as: Any,
 ) -> int:
     """Find the commit between --good and --bad that changed what COMMAND measures.
@@ -248,9 +255,14 @@ def run(
     # Paths of --overlay are those of the repository that is given.
     measured_as["laid_over"] = [repo.resolve() / path for path in measured_as["laid_over"]]
     measured = _command_request(output.state, Path(repository), command, measured_as)
-    if measured.submodules:
-        resolve.check_submodules(output.state, Path(repository), ends)
-    _name_uncommitted(Path(repository), measured.overlay, refused=refuse_uncommitted)
+    changes = uncommitted_diff(Path(repository)) if carry else ("", b"")
+    resolve.check_ends(
+        output.state, Path(repository), ends, changes, submodules=bool(measured.submodules)
+    )
+    if not carry:
+        _name_uncommitted(Path(repository), measured.overlay, refused=refuse_uncommitted)
+    carry_onto, carry_sha256 = resolve.keep_changes(output.state, changes)
+    measured = replace(measured, carry_onto=carry_onto, carry_sha256=carry_sha256)
     request = CampaignRequest(
         kind=CampaignKind.RUN,
         site="",

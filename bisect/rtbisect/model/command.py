@@ -142,6 +142,9 @@ class CommandRequest:
     #: that has them as they were when the campaign began; "" for none.
     overlay: tuple[str, ...] = ()
     overlay_sha256: str = ""
+    #: The artefact with what was not committed, and the sha that it was changed from; "" for none.
+    carry_sha256: str = ""
+    carry_onto: str = ""
     #: Each revision gets its submodules; None in older campaigns, where none had any.
     submodules: bool | None = None
     #: Candidates are the first parents of the newer end alone.
@@ -193,6 +196,8 @@ class CommandRequest:
                 words += ["--build-timeout", f"{self.build_timeout_s:g}"]
         if self.first_parent:
             words.append("--first-parent")
+        if self.carry_sha256:
+            words.append("--carry")
         if self.submodules is False:
             words.append("--no-submodules")
         words += [word for span in self.skip for word in ("--skip", span)]

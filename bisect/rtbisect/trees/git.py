@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.model.code import WHOLE, Change, Checkout, Commit, CommitGraph, CommitHead, Narrowing
+from rtbisect.model.finding import Finding
 from rtbisect.model.report import CommitText
 from rtbisect.process.command import printable, whole_text
 from rtbisect.process.locks import hold
+from rtbisect.trees.carry import Carried
 from rtbisect.trees.merge import DATE, commit_tree, merge, parents_of, tree_id
 from rtbisect.trees.overlay import Overlay
 from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, last_line
@@ -26,7 +28,6 @@ from rtbisect.trees.worktree import Worktree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rtbisect.model.finding import Finding
     from rtbisect.model.report import SeriesState
     from rtbisect.trees.patches import Patch
 
@@ -57,6 +58,8 @@ class GitTreeSettings:
     lock: Path
     #: Files that are laid over each revision (trees/overlay.py), packed; b"" for none.
     overlay: bytes = b""
+    #: What was not committed (trees/carry.py): the sha it was made on, and a diff; b"" for nothing.
+    carry: tuple[str, bytes] = ("", b"")
     #: Revisions get their submodules, of a local repository.
     submodules: bool = False
 
@@ -75,6 +78,8 @@ class GitTree:
             place = place.with_name(f"{place.name}-b{number:02}")
         self._worktree = Worktree(place, self._store)
         self._overlay = Overlay(settings.overlay) if settings.overlay else None
+        base, diff = settings.carry
+        self._carried = Carried(self._store.git, base, diff) if diff else None
         self._submodules = Submodules(self._store, self._worktree) if settings.submodules else None
         self._ready = False
 
@@ -156,9 +161,23 @@ class GitTree:
         )
 
     def lacking(self, sha: str) -> Finding | None:
-        """What of a revision the clone does not have, None where all is there."""
+        """Why a revision cannot be put together: what of it the clone does not have, or a change
+        that cannot be carried onto it. None where it can.
+        """
         self._git()
-        return self._submodules.lacking(full_sha(sha)) if self._submodules else None
+        laid = self._carried.onto(full_sha(sha)) if self._carried else full_sha(sha)
+        if isinstance(laid, Finding):
+            return laid
+        return self._submodules.lacking(laid) if self._submodules else None
+
+    def _as_laid(self, sha: str) -> str:
+        """The commit whose files a worktree at `sha` has."""
+        laid = self._carried.onto(full_sha(sha)) if self._carried else full_sha(sha)
+        if isinstance(laid, Finding):
+            raise InfrastructureError(
+                f"the changes cannot be carried onto {sha[:12]}", "start again", retryable=False
+            )
+        return laid
 
     def restore(self, sha: str) -> Path:
         """Like checkout, but files that are not of the commit stay."""
@@ -190,10 +209,10 @@ class GitTree:
         False where the worktree is not at `sha` any more.
         """
         with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._lock_name()) as descriptor:
-            inside = self._submodules
+            inside, laid = self._submodules, self._as_laid(sha)
             if not (
-                self._worktree.settled(full_sha(sha), descriptor)
-                and (inside is None or inside.settled(sha, descriptor))
+                self._worktree.settled(laid, descriptor)
+                and (inside is None or inside.settled(laid, descriptor))
             ):
                 return False
             self._lay_over(clean=False)
@@ -221,11 +240,12 @@ class GitTree:
         if not git.try_("cat-file", "-e", full_sha(sha) + "^{commit}").ok:
             raise self._missing(sha)
         with hold(self._settings.lock, wait_s=wait_s, what=self._lock_name()) as descriptor:
+            laid = self._as_laid(sha)
             if (inside := self._submodules) is not None:
-                inside.clear_stale(sha)
-            self._worktree.put(sha, descriptor, clean=clean)
+                inside.clear_stale(laid)
+            self._worktree.put(laid, descriptor, clean=clean)
             if inside is not None:
-                inside.put(sha, descriptor, clean=clean)
+                inside.put(laid, descriptor, clean=clean)
             self._lay_over(clean=clean)
             self._store.keep(sha)
             yield Checkout(self._worktree.path, descriptor)

@@ -215,6 +215,7 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.NO_SUBMODULE_COMMIT: (
         "your clone does not have the commit {commit:.12} of the submodule {path}"
     ),
+    Commands.NOT_CARRIED: "your uncommitted changes conflict with this revision, in {first}",
     Commands.NOT_THERE: "{program} is not in this revision",
     Commands.NOT_EXECUTABLE: "{program} is not executable in this revision",
     Commands.LATE: "the command ran longer than {limit_s:.0f} s",

@@ -9,7 +9,8 @@ from helpers.repositories import Repo
 from helpers.run_command import checker, rtbisect, run_words
 from rtbisect.campaign.resolve import uncommitted
 from rtbisect.errors import InfrastructureError
-from rtbisect.model.kinds.pipeline import Ends
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.model.kinds.pipeline import Ends, Work
 
 
 def search(tmp_path, repo, *more):
@@ -212,5 +213,69 @@ def test_an_overlay_is_laid_over_before_the_build(tmp_path, repo):
     (repo / "makefile").write_text("all: ; ls > product\n")
     words = ["run", "--good", good, "--bad", "main", "--pass-fail", "--json", "--build", "make"]
     words += ["--overlay", "makefile", "--", "sh", "-c", "! grep -q file3 product"]
+    done = rtbisect(tmp_path / "state", *words, cwd=repo)
+    assert json.loads(done.stdout).get("culprit") == shas[3], done.stdout + done.stderr
+
+
+def test_uncommitted_changes_are_carried_as_they_were_at_the_start(tmp_path, repo):
+    """A change in a file that later commits change too, a new file, a mode, bytes that are no
+    text.
+    """
+    made = Repo(repo)
+    text = "".join(f"{n}\n" for n in range(30))
+    good = made.commit("start", text=text, tool="#!/bin/sh\nexit 9\n", gone="x\n")
+    shas = [
+        made.commit(f"change {n}", text=text.replace("25\n", f"25 {n}\n"), **{f"file{n}": "x\n"})
+        for n in range(8)
+    ]
+    (repo / "text").write_text((repo / "text").read_text().replace("3\n", "mine\n", 1))
+    (repo / "tool").write_text("#!/bin/sh\ntest ! -e file5\n")
+    (repo / "tool").chmod(0o755)
+    (repo / "bytes").write_bytes(bytes(range(256)))
+    (repo / "gone").unlink()
+    made("add", "bytes")
+    before = made("status", "--porcelain")
+    checker(
+        tmp_path,
+        "grep -q mine text && test $(wc -c <bytes) = 256 && test ! -e gone || exit 200\n"
+        f"test -e {tmp_path}/now || exit 200\necho 9 >text; ./tool",
+    )
+    done = search(tmp_path, repo, "--carry", "--good", good, "--bad", "main")
+    assert done.returncode == 3, done.stderr
+    assert run_words(Ends.UNCOMMITTED, files=4, first="bytes") not in done.stderr
+    assert made("status", "--porcelain") == before
+    made("reset", "-q", "--hard")
+    (tmp_path / "now").touch()
+    done = rtbisect(tmp_path / "state", "resume", "run-1", "--json", cwd=repo)
+    assert json.loads(done.stdout).get("culprit") == shas[5], done.stdout + done.stderr
+    story = (tmp_path / "state/reports/run-1/campaign.log").read_text()
+    assert " --carry " in " ".join(story.replace("\\\n", " ").split())
+
+
+def test_a_revision_that_the_changes_do_not_fit_is_skipped_and_an_end_refused(tmp_path, repo):
+    made = Repo(repo)
+    good = made.commit("start", text="1\n")
+    other = made.commit("another text", text="2\n")
+    made.commit("the old text", text="1\n")
+    bad = made.commit("bad", bad="1\n")
+    (repo / "text").write_text("mine\n")
+    checker(tmp_path, "grep -q mine text || exit 200\ntest ! -e bad")
+    done = search(tmp_path, repo, "--carry", "--good", good, "--bad", bad)
+    assert json.loads(done.stdout).get("culprit") == bad, done.stdout + done.stderr
+    why = run_words(Commands.NOT_CARRIED, first="text")
+    assert run_words(Work.SKIPPED, revision=other, why=why) in done.stderr
+    done = search(tmp_path, repo, "--carry", "--good", other, "--bad", bad)
+    refused = json.loads(done.stdout)
+    assert (done.returncode, why in refused["error"]) == (2, True)
+    assert "--overlay" in refused["hint"]
+
+
+def test_builds_get_uncommitted_changes_too(tmp_path, repo):
+    made = Repo(repo)
+    good = made.commit("start", makefile="all: ; false\n")
+    shas = [made.commit(f"change {n}", **{f"file{n}": "x\n"}) for n in range(6)]
+    (repo / "makefile").write_text("all: ; ls > product\n")
+    words = ["run", "--good", good, "--bad", "main", "--pass-fail", "--json", "--build", "make"]
+    words += ["--carry", "--", "sh", "-c", "! grep -q file3 product"]
     done = rtbisect(tmp_path / "state", *words, cwd=repo)
     assert json.loads(done.stdout).get("culprit") == shas[3], done.stdout + done.stderr

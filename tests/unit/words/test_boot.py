@@ -119,6 +119,11 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
             {"path": "libs/x", "commit": "a" * 40},
             "your clone does not have the commit aaaaaaaaaaaa of the submodule libs/x",
         ),
+        (
+            Commands.NOT_CARRIED,
+            {"first": "a.c"},
+            "your uncommitted changes conflict with this revision, in a.c",
+        ),
         (Commands.LEFT_OUT, {}, "left out by --skip"),
         (Commands.NO_RATIO, {"value": 0.0}, "0 has no ratio to another figure; leave out --ratio"),
         (

@@ -256,6 +256,8 @@ class Commands(Kind):
     #: The clone has no repository of it, or not the commit of it that the revision names.
     NO_SUBMODULE = "command.no-submodule", "path"
     NO_SUBMODULE_COMMIT = "command.no-submodule-commit", "path commit"
+    #: Uncommitted changes, of this file among others.
+    NOT_CARRIED = "command.not-carried", "first"
     NOT_THERE = "command.not-there", "program"
     NOT_EXECUTABLE = "command.not-executable", "program"
     LATE = "command.late", "limit_s"
