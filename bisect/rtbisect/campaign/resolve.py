@@ -133,7 +133,9 @@ class SearchEnds:
     goods: tuple[str, ...] = ()
 
 
-def _searchable_ends(tree: GitTree, older: Sequence[str], last: str) -> SearchEnds:
+def _searchable_ends(
+    tree: GitTree, older: Sequence[str], last: str, paths: tuple[str, ...] = ()
+) -> SearchEnds:
     """Of several older ends the first one that the newer one descends from, and none of the others,
     is measured; where there is none, the merge base of the first.
     """
@@ -156,12 +158,12 @@ def _searchable_ends(tree: GitTree, older: Sequence[str], last: str) -> SearchEn
                 f"good {sha[:12]} has bad {last[:12]} in its history",
                 "leave one of them out: what a good revision is made of is good",
             )
-    tree.graph(first, last, Narrowing(goods=goods))
+    tree.graph(first, last, Narrowing(goods=goods, paths=paths))
     return SearchEnds(first, last, given, goods)
 
 
 def ends_of_repository(
-    state: Path, repo: Path, older: Sequence[str], newer: str
+    state: Path, repo: Path, older: Sequence[str], newer: str, paths: tuple[str, ...]
 ) -> tuple[str, SearchEnds]:
     """Repository and ends of `rtbisect run`."""
     folder = repo.resolve()
@@ -171,7 +173,8 @@ def ends_of_repository(
     make_folder(state)
     tree = command_tree(state, str(folder))
     older_ends = [tree.resolve(each) for each in older]
-    return str(folder), _searchable_ends(tree, older_ends, tree.resolve(newer))
+    last = tree.resolve(newer)
+    return str(folder), _searchable_ends(tree, older_ends, last, paths)
 
 
 def check_ends(

@@ -176,6 +176,13 @@ def bisect(
     "--first-parent", is_flag=True, help="A merge stands for the branch that it brings in."
 )
 @click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    metavar="PATH",
+    help="Only commits that touch PATH, from the top of the repository, are candidates.",
+)
+@click.option(
     "--submodules/--no-submodules",
     default=True,
     show_default=True,
@@ -247,7 +254,7 @@ def run(
     """
     sought = Sought.REPAIR if find_fix else Sought.REGRESSION
     repository, ends = resolve.ends_of_repository(
-        output.state, repo, *older_and_newer(sought, good, bad)
+        output.state, repo, *older_and_newer(sought, good, bad), measured_as["paths"]
     )
     measured_as["skip"] = resolve.skipped_spans(
         output.state, Path(repository), ends, measured_as.pop("left_out")

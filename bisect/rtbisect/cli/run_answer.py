@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.campaign import CampaignKind, Outcome
-from rtbisect.model.command import CommandRequest
+from rtbisect.model.command import CommandRequest, narrowing_of
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
-from rtbisect.model.kinds.pipeline import Proofs, Searches
+from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import Run
 from rtbisect.report.revision_chart import BLOCKS, chart, fitting
@@ -77,6 +77,8 @@ class Figured:
     def lines(self) -> Iterator[str]:
         """Before and after, and the tested revisions, as wide as the terminal."""
         change, voice = self.change, voice_of_request(self.request)
+        if paths := narrowing_of(self.request).paths:
+            yield f"{INDENT}{speak(Finding.of(Ends.PATHS, paths=paths), voice)}"
         if change is None:
             return
         yield f"{INDENT}{speak(change.found, voice)}"

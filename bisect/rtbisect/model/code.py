@@ -69,6 +69,9 @@ class Narrowing:
     goods: tuple[str, ...] = ()
     #: Merges stand for the branches that they bring in.
     first_parent: bool = False
+    #: From the top of the repository; where there are any, only commits that change what is there
+    #: are candidates, with the merges between them and the newer end.
+    paths: tuple[str, ...] = ()
 
 
 #: Every commit of all parents is a candidate.

@@ -149,6 +149,8 @@ class CommandRequest:
     submodules: bool | None = None
     #: Candidates are the first parents of the newer end alone.
     first_parent: bool = False
+    #: From the top of the repository; only commits that touch these are candidates.
+    paths: tuple[str, ...] = ()
     #: Revisions that are not tested: full shas, and ranges SHA..SHA.
     skip: tuple[str, ...] = ()
 
@@ -158,7 +160,8 @@ class CommandRequest:
         try:
             fields = json.loads(dict(request.extra)["command"])
             lists = {
-                name: tuple(fields.get(name, ())) for name in ("argv", "build", "overlay", "skip")
+                name: tuple(fields.get(name, ()))
+                for name in ("argv", "build", "overlay", "skip", "paths")
             }
             return cls(**fields | lists)
         except (KeyError, TypeError, ValueError) as error:
@@ -200,6 +203,7 @@ class CommandRequest:
             words.append("--carry")
         if self.submodules is False:
             words.append("--no-submodules")
+        words += [word for path in self.paths for word in ("--path", path)]
         words += [word for span in self.skip for word in ("--skip", span)]
         words += [word for path in self.overlay for word in ("--overlay", path)]
         return [*words, "--", *self.argv]
@@ -258,6 +262,7 @@ def narrowing_of(request: CampaignRequest) -> Narrowing:
     return Narrowing(
         goods=Extra.of(request).goods,
         first_parent=bool(of_command and of_command.first_parent),
+        paths=of_command.paths if of_command else (),
     )
 
 

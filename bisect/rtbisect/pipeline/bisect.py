@@ -15,7 +15,7 @@ from rtbisect.judge.blocks import host_parts
 from rtbisect.judge.boots import Boots
 from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Cause, Judgement, Outcome, Sought
-from rtbisect.model.command import Extra, command_line
+from rtbisect.model.command import Extra, command_line, narrowing_of
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.lab import RunStatus
@@ -115,6 +115,8 @@ def _without_search(
 def _tell_range(steps: Steps, graph: CommitGraph) -> None:
     request = steps.setup.request
     steps.tell(Ends.RANGE, commits=len(graph), older=request.older, newer=request.newer)
+    if paths := narrowing_of(request).paths:
+        steps.tell(Ends.PATHS, paths=paths)
     extra = Extra.of(request)
     if extra.given:
         steps.tell(Ends.MERGE_BASE, given=extra.given)

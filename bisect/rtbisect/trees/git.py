@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.model.code import WHOLE, Change, Checkout, Commit, CommitGraph, CommitHead, Narrowing
 from rtbisect.model.finding import Finding
 from rtbisect.model.report import CommitText
-from rtbisect.process.command import printable, whole_text
+from rtbisect.process.command import encode, printable, whole_text
 from rtbisect.process.locks import hold
 from rtbisect.trees.carry import Carried
 from rtbisect.trees.merge import DATE, commit_tree, merge, parents_of, tree_id
@@ -118,28 +119,48 @@ class GitTree:
             )
         if not git.try_("merge-base", "--is-ancestor", older, newer, timeout_s=WALK_S).ok:
             self._refuse_range(older, newer)
+        # Of commits that do not touch the paths git follows a parent that is equal to them there.
+        limits = ["--parents", "--", *narrowed.paths] if narrowed.paths else []
         listing = git(
+            "--literal-pathspecs",
             "rev-list",
             "--topo-order",
             "--reverse",
             "--no-commit-header",
-            "--format=%H%x00%P%x00%s",
+            "--format=%x01%H%x00%P%x00%s",
             newer,
             *(["--first-parent"] if narrowed.first_parent else []),
             *(f"^{full_sha(good)}" for good in (older, *narrowed.goods)),
+            *limits,
             timeout_s=WALK_S,
         )
         most = 1 if narrowed.first_parent else None
-        rows = (line.split("\0", 2) for line in listing.split("\n") if line)
+        # With --parents git puts them in front of the line, too.
+        rows = (line.partition("\1")[2].split("\0", 2) for line in listing.split("\n") if line)
         commits = tuple(
             Commit(sha, tuple(parents.split())[:most], printable(subject, SUBJECT_LIMIT))
             for sha, parents, subject in rows
         )
+        if narrowed.paths:
+            commits = self._up_to(newer, commits, narrowed.paths)
         if not commits or commits[-1].sha != newer:
             raise InfrastructureError(
                 f"git listed no history {older[:12]}..{newer[:12]}", "run git fsck", retryable=False
             )
         return CommitGraph(older, newer, commits)
+
+    def _up_to(
+        self, newer: str, commits: tuple[Commit, ...], paths: Sequence[str]
+    ) -> tuple[Commit, ...]:
+        """Commits that touch paths, and the newer end, which is measured."""
+        if not commits:
+            raise ConfigError(
+                f"no commit of the range touches {printable(' '.join(paths), 200)}",
+                "give paths from the top of the repository",
+            )
+        if commits[-1].sha == newer:
+            return commits
+        return (*commits, Commit(newer, (commits[-1].sha,), self.head(newer).subject))
 
     def within(self, spans: Sequence[str]) -> frozenset[str]:
         """Shas of commits and of ranges SHA..SHA."""
@@ -291,6 +312,13 @@ class GitTree:
     def tree_id(self, sha: str) -> str:
         """Id of the files of a commit: equal for equal files."""
         return tree_id(self._git(), full_sha(sha))
+
+    def tree_id_at(self, sha: str, paths: Sequence[str]) -> str:
+        """The same of these paths alone; of all where there are none."""
+        if not paths:
+            return self.tree_id(sha)
+        words = ("--literal-pathspecs", "ls-tree", "-z", "--full-tree", full_sha(sha), "--", *paths)
+        return hashlib.sha256(encode(self._git()(*words))).hexdigest()
 
     def revert_on(self, tip: str, commit: str) -> str | None:
         """Merge by plumbing, without a worktree. None for merges, roots, conflicts, and

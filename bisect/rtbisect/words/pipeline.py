@@ -257,6 +257,7 @@ SENTENCES: Mapping[str, Words] = {
         "measured as the {voice.older} end: {older:.12}; the history of"
         " {others:many other revision} called {voice.older} holds no candidate"
     ),
+    Ends.PATHS: "only commits that touch {paths} were candidates (--path)",
     Ends.UNCOMMITTED: (
         "what is not committed is not tested: {files:many changed file}, as {first}"
         " (--overlay lays files over each revision)"

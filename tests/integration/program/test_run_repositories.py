@@ -279,3 +279,38 @@ def test_builds_get_uncommitted_changes_too(tmp_path, repo):
     words += ["--carry", "--", "sh", "-c", "! grep -q file3 product"]
     done = rtbisect(tmp_path / "state", *words, cwd=repo)
     assert json.loads(done.stdout).get("culprit") == shas[3], done.stdout + done.stderr
+
+
+def test_only_commits_that_touch_the_paths_are_candidates(tmp_path, repo):
+    """The one that fails touches them on a side branch; neither end of the range does."""
+    made = Repo(repo)
+    good = made.commit("start", start="1\n", src__a="0\n")
+    shas, others = {}, set()
+    for number in range(4):
+        others.add(made.commit(f"else {number}", **{f"file{number}": "x\n"}))
+        shas[number] = made.commit(f"touches {number}", src__a=f"{number + 1}\n")
+    made("checkout", "-q", "-b", "side")
+    shas["bad"] = made.commit("the one", src__bad="1\n")
+    made("checkout", "-q", "main")
+    shas["main"] = made.commit("another file", src__b="1\n")
+    made("merge", "-q", "--no-ff", "-m", "join", "side")
+    shas["join"] = made("rev-parse", "HEAD")
+    last = made.commit("last", last="1\n")
+    checker(tmp_path, f"echo $RTBISECT_REVISION >>{tmp_path}/ran\ntest ! -e src/bad")
+    done = search(tmp_path, repo, "--path", "src", "--good", good, "--bad", last)
+    assert json.loads(done.stdout).get("culprit") == shas["bad"], done.stdout + done.stderr
+    assert ran(tmp_path).isdisjoint(others)
+    assert run_words(Ends.RANGE, commits=8, older=good, newer=last) in done.stderr
+    said = run_words(Ends.PATHS, paths=("src",))
+    assert said in done.stderr
+    shown = rtbisect(tmp_path / "state", "status", "run-1", cwd=repo)
+    assert said in shown.stdout + shown.stderr
+    story = (tmp_path / "state/reports/run-1/campaign.log").read_text()
+    assert " --path src " in " ".join(story.replace("\\\n", " ").split())
+
+
+def test_paths_that_nobody_touches_are_one_line(tmp_path, repo):
+    _made, shas = lines(tmp_path, repo)
+    ends = ["--good", shas["start"], "--bad", shas["side4"]]
+    done = search(tmp_path, repo, "--path", "nowhere", *ends)
+    assert (done.returncode, "touches nowhere" in json.loads(done.stdout)["error"]) == (2, True)

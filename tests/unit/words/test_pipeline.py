@@ -155,6 +155,9 @@ def test_the_ends_are_named_where_a_search_begins():
 
 
 def test_what_is_not_committed_is_told():
+    assert told(SEARCHING, Ends.PATHS, paths=("src", "lib")) == (
+        "only commits that touch src, lib were candidates (--path)"
+    )
     assert told(SEARCHING, Ends.UNCOMMITTED, files=2, first="a.c") == (
         "what is not committed is not tested: 2 changed files, as a.c"
         " (--overlay lays files over each revision)"

@@ -57,6 +57,8 @@ class Ends(Kind):
     MERGE_BASE = "ends.merge-base", "given"
     #: `others` is a number of further ends that are not measured.
     SEVERAL = "ends.several", "older others"
+    #: Only commits that touch one of them are candidates.
+    PATHS = "ends.paths", "paths"
     #: So many `files` of the work tree are changed, the first of them is named.
     UNCOMMITTED = "ends.uncommitted", "files first"
     SEARCHED_ON = "ends.searched-on", "metric why"
