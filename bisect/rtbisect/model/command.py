@@ -197,12 +197,12 @@ class CommandRequest:
             words += ["--build", shlex.join(self.build)]
             if self.build_timeout_s != LONGEST_S:
                 words += ["--build-timeout", f"{self.build_timeout_s:g}"]
-        if self.first_parent:
-            words.append("--first-parent")
-        if self.carry_sha256:
-            words.append("--carry")
-        if self.submodules is False:
-            words.append("--no-submodules")
+        flags = (
+            ("--first-parent", self.first_parent),
+            ("--carry", bool(self.carry_sha256)),
+            ("--no-submodules", self.submodules is False),
+        )
+        words += [flag for flag, given in flags if given]
         words += [word for path in self.paths for word in ("--path", path)]
         words += [word for span in self.skip for word in ("--skip", span)]
         words += [word for path in self.overlay for word in ("--overlay", path)]
