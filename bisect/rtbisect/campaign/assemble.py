@@ -20,6 +20,7 @@ from rtbisect.kernel.settings import BuildSettings as KernelBuildSettings
 from rtbisect.lab import kernel_on_host
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale, Sought
 from rtbisect.model.command import CommandRequest, narrowing_of
+from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.model.ports import Journal, Ports, Screen
 from rtbisect.model.setup import Setup
 from rtbisect.process import locks
@@ -30,6 +31,7 @@ from rtbisect.report.draft import DraftMailer, LogKeeper, ReportSettings
 from rtbisect.report.letter import Bot
 from rtbisect.store.artefacts import ArtefactStore, sweep
 from rtbisect.store.db import make_folder
+from rtbisect.store.session_files import SessionFiles
 from rtbisect.words.speak import speak
 from rtbisect.words.voice import Voice, voice_of_request
 
@@ -56,8 +58,11 @@ class SpokenProgress:
 
     screen: Screen
     voice: Voice
+    files: SessionFiles
 
     def tell(self, finding: Finding) -> None:
+        if finding.kind == Searches.STANDS:
+            self.files.keep_standing(finding)
         self.screen.say(str(speak(finding, self.voice)))
 
     def step(self, what: Finding, done: int, total: int, left_s: float | None) -> None:
@@ -98,9 +103,16 @@ def assemble(
         journal=journal,
         mailer=mailer_of(state, site, setup.operator),
         clock=SystemClock(),
-        progress=SpokenProgress(screen, voice_of_request(request)),
+        progress=_progress(state, request, journal, screen),
     )
     return setup, parts
+
+
+def _progress(
+    state: Path, request: CampaignRequest, journal: Journal, screen: Screen
+) -> SpokenProgress:
+    files = SessionFiles.of(state, journal.campaign)
+    return SpokenProgress(screen, voice_of_request(request), files)
 
 
 def bot_of(site: Site) -> Bot:
@@ -138,7 +150,7 @@ def _command_ports(
 ) -> tuple[Setup, Ports]:
     """A campaign of any command: no site, no kernel, no mail."""
     command = CommandRequest.of(request)
-    progress = SpokenProgress(screen, voice_of_request(request))
+    progress = _progress(state, request, journal, screen)
     tree = command_tree(
         state,
         request.repo,

@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING
 from rtbisect.campaign import assemble, resolve
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.config.site_file import Site, SiteFiles
-from rtbisect.errors import ConfigError, InternalError, MisaskedError, RtbisectError
+from rtbisect.errors import (
+    ConfigError,
+    InternalError,
+    Interrupted,
+    MisaskedError,
+    RtbisectError,
+)
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, CampaignState, Level, Outcome
 from rtbisect.model.command import Extra
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.pipeline import Reasons
+from rtbisect.model.kinds.pipeline import Reasons, Searches
 from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.answer import unanswered
 from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets
@@ -22,6 +28,7 @@ from rtbisect.process.command import one_line
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, recorded
+from rtbisect.store.session_files import SessionFiles
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,6 +148,9 @@ def _run(
     request, answered = record.request, record.state is CampaignState.DONE
     journal = StoreJournal(store.database, identity)
     parts: Ports | None = None
+    files = SessionFiles.of(store.state, identity)
+    files.forget_stop()
+    further.stop_asked = files.stop_asked
     try:
         setup, parts = assemble.assemble(store.state, site, request, journal, progress)
         setup = keep_setup(setup, journal)
@@ -164,8 +174,11 @@ def _run(
         with suppress(RtbisectError):
             if not answered:
                 store.note(identity, _pause_note(error))
+            if parts is not None and isinstance(error, KeyboardInterrupt | Interrupted):
+                _tell_pause(store, record, files, parts)
         raise
     finally:
+        files.forget_stop()
         if parts is not None:
             parts.subject.leave()
     store.finish(identity, result, report)
@@ -183,6 +196,16 @@ def run_pipeline(
         limit = resolve.limit_of(setup.thresholds, request)
         return check.try_revision(setup, parts, limit, Extra.of(request).boots), None
     return bisect.bisect(setup, parts, further)
+
+
+def _tell_pause(
+    store: CampaignStore, record: CampaignRecord, files: SessionFiles, parts: Ports
+) -> None:
+    """Where the search stands, and how to go on."""
+    if stands := files.standing():
+        parts.progress.tell(stands)
+    boots = store.summary(record).boots
+    parts.progress.tell(Finding.of(Searches.PAUSED, campaign=record.id, boots=boots))
 
 
 def _pause_note(error: BaseException) -> str:

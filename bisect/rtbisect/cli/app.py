@@ -105,6 +105,7 @@ for command in (
     watch.watch,
     campaigns.status,
     campaigns.resume,
+    campaigns.stop,
     report.report,
     check.try_revision,
     config.config,

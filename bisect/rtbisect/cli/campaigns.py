@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`rtbisect status` and `rtbisect resume`: the campaigns of this store, and those that go on."""
+"""`rtbisect status`, `stop` and `resume`: the campaigns of this store, and those that go on."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from rtbisect.errors import InternalError
 from rtbisect.model.campaign import CampaignKind, CampaignState
 from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.process import plugins
+from rtbisect.process.locks import POLL_S
+from rtbisect.store.session_files import SessionFiles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -50,6 +53,28 @@ def status(output: Output, campaign: str | None, everything: bool) -> int:
         lines.insert(0, f"{older} older ones that are done: `rtbisect status --all`")
     data = {"campaigns": [row for row, _line in campaigns], "older": older}
     output.answer(data, "\n".join(lines))
+    return 0
+
+
+@click.command(epilog="Example: rtbisect stop run-1")
+@click.argument("campaign", required=False)
+@answers
+def stop(output: Output, campaign: str | None) -> int:
+    """End CAMPAIGN, or the one that runs, after the run under way; it can be resumed.
+
+    Waits for that run, then says where the campaign stands. What was measured is kept, and
+    `rtbisect resume` goes on. To interrupt a run, too: Ctrl-C where it runs.
+    """
+    store = output.store
+    active = store.active()
+    record = store.get(campaign or active or store.open_one().id)
+    if record.id == active:
+        SessionFiles.of(output.state, active).ask_to_stop()
+        PlainProgress().say(f"{active} ends after the run under way; Ctrl-C here waits no longer")
+        while store.active() == active:
+            time.sleep(POLL_S)
+    row, _line = _row(store, record.id, running=False)
+    output.answer(row, _whole(output, store.get(record.id)))
     return 0
 
 

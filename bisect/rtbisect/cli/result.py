@@ -17,6 +17,7 @@ from rtbisect.report.input_file import read_input
 from rtbisect.report.letter import costs, opening_of
 from rtbisect.report.text import many, wrap
 from rtbisect.report.wording import said
+from rtbisect.store.session_files import SessionFiles
 from rtbisect.words.documents import found, spoken
 from rtbisect.words.metrics import name_of
 from rtbisect.words.numbers import duration, probability
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from rtbisect.cli.output import Output
     from rtbisect.model.code import CommitHead
+    from rtbisect.model.finding import Finding
     from rtbisect.model.result import Result, Summary
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
@@ -56,7 +58,8 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     }
     result, voice = record.result, voice_of_request(request)
     if result is None:
-        return known
+        stands = _standing(store, record)
+        return known | {"standing": dict(stands.data) if stands else None}
     command = record.kind == CampaignKind.RUN
     return known | {
         "outcome": result.outcome,
@@ -85,6 +88,16 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     }
 
 
+def _standing(store: CampaignStore, record: CampaignRecord) -> Finding | None:
+    """Where a search stands that has no answer yet; None where it was not kept."""
+    return None if record.result else SessionFiles.of(store.state, record.id).standing()
+
+
+def _standing_lines(store: CampaignStore, record: CampaignRecord) -> list[str]:
+    stands = _standing(store, record)
+    return [f"  {speak(stands, voice_of_request(record.request))}"] if stands else []
+
+
 def stretches_of(result: Result) -> list[dict[str, Any]]:
     """Of a change in many steps, what each part of the history has of it."""
     told: list[dict[str, Any]] = []
@@ -103,11 +116,14 @@ def _rounded(value: Any) -> Any:
 
 def empty_answer(identity: str) -> dict[str, Any]:
     """The keys of `answer_of` where nothing is known of a campaign."""
-    words = dict.fromkeys(("outcome", "culprit", "confidence", "cause", "metric", "report"))
+    words = dict.fromkeys(
+        ("outcome", "culprit", "confidence", "cause", "metric", "report", "standing")
+    )
     counts = {"builds": 0, "boots": 0, "runs": 0, "skipped": 0, "wall_s": 0.0}
     ends = dict.fromkeys(("repo", "good", "bad"), "")
     lists = ("candidates", "reasons", "reasons_found", "stretches", "gates", "origins")
-    return {"campaign": identity} | words | counts | ends | {name: [] for name in lists}
+    known = {"campaign": identity, "standing": None}
+    return known | words | counts | ends | {name: [] for name in lists}
 
 
 def text_of(
@@ -122,7 +138,7 @@ def text_of(
     """
     result = record.result
     if result is None:
-        return "\n".join([listed(record, summary), *_next(record, summary)])
+        return "\n".join([listed(record, summary), *shown, *_next(record, summary)])
     lines = [headline(record, result), *_head_lines(heads), *shown]
     reasons = result.reasons
     if opening:
@@ -223,7 +239,7 @@ def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any]
     if record.result is not None:
         heads = _heads(output, record.request, record.result)
     figured = run_answer.Figured.of(store, record)
-    shown = figured.lines() if figured else ()
+    shown = figured.lines() if figured else _standing_lines(store, record)
     text = text_of(record, store.summary(record), heads, opening(record), shown)
     data = answer_of(store, record) | {"commits": list(map(asdict, heads))}
     if record.kind == CampaignKind.RUN:

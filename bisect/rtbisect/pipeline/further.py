@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from rtbisect.errors import Interrupted
 from rtbisect.model.finding import Finding
 from rtbisect.model.formats import kept_as
 from rtbisect.model.kinds.pipeline import Searches
@@ -43,6 +44,8 @@ class FurtherBudgets:
     clock: Callable[[], float] = time.monotonic
     #: A new budget of runs, which counts from now on; None: as it was.
     most: int | None = None
+    #: Whether a person wants the session to end; asked before each run and each build.
+    stop_asked: Callable[[], bool] = lambda: False
     #: Of the known ones, those that count by now.
     _heeded: int = 0
 
@@ -71,6 +74,11 @@ class FurtherBudgets:
             builds = max(limits.max_builds, order.most)
             limits = replace(limits, max_boots=order.most, max_builds=builds)
         return limits
+
+    def heed_stop(self) -> None:
+        """Interrupted where a person wants the session to end."""
+        if self.stop_asked():
+            raise Interrupted("stopped by `rtbisect stop`", "`rtbisect resume` goes on")
 
     def heed_time(self, journal: Journal, begun: int) -> Finding | None:
         """Spend the budget when the time is over, and say so, once. What is recorded is done first:

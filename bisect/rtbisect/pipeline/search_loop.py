@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
 from rtbisect.model.code import CommitGraph, layout_variant
+from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Searches, Work
 from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.pipeline import first_look
@@ -19,6 +20,7 @@ from rtbisect.search.parts import WHOLE_MODEL
 from rtbisect.search.prior import BASE_NONE
 from rtbisect.search.siblings import boots_to_keep
 from rtbisect.search.spec import BootPurpose, Finish, SearchAnswer, SearchSpec, Trial
+from rtbisect.search.standing import Standing, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -92,6 +94,7 @@ def _searched(
     threshold, graph = state.spec.threshold, state.spec.graph
     # A search that goes on has looked.
     reproduced = looked = bool(state.ends.reproduced)
+    standing_told: Standing | None = None
     while True:
         looked = looked or first_look.heed(steps, threshold, graph.older, graph.newer)
         state = _within_budget(steps, state, spare)
@@ -100,6 +103,7 @@ def _searched(
             # The ends have told what a boot costs; before them it was a guess.
             state = replace(state, spec=_with_costs(state.spec, steps.budget))
         expectation.follow(state)
+        standing_told = _tell_standing(steps, state, standing_told)
         trials = []
         for proposal in engine.propose(state, free_hosts=steps.width):
             if isinstance(proposal, Finish):
@@ -114,6 +118,15 @@ def _searched(
         left = expectation.left(state)
         for event in _boot_events(steps, state, trials, left, spare):
             state = engine.apply(state, event)
+
+
+def _tell_standing(steps: Steps, state: SearchState, told: Standing | None) -> Standing | None:
+    """Show how far the candidates have narrowed, where that has changed; gives what is shown."""
+    stands = standing(state)
+    if stands is None or not stands.differs(told):
+        return told
+    steps.ports.progress.tell(Finding.of(Searches.STANDS, **asdict(stands)))
+    return stands
 
 
 def _with_costs(spec: SearchSpec, budget: Budget) -> SearchSpec:

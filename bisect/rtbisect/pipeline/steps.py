@@ -131,6 +131,8 @@ class Steps:
         if told:
             self.ports.progress.tell(Finding.of(Work.BUILDING, revision=sha, variant=variant))
 
+        self.further.heed_stop()
+
         def run_build(note: Note) -> Build:
             return self._with_same_tools(self.ports.subject.build(sha, layout, note))
 
@@ -252,6 +254,7 @@ class Steps:
     def _prepare_boot(self, number: int, ask: BootRequest) -> Callable[[], Run]:
         """What carries out a boot."""
         build = self.build(ask.sha, ask.layout)
+        self.further.heed_stop()
         journal, subject = self.ports.journal, self.ports.subject
         known = (seen.unit for run in self.runs for seen in run.measurements)
         order = RunOrder(

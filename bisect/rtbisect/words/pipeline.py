@@ -185,6 +185,14 @@ def _outcome(data: Mapping[str, Any]) -> str:
     return f"outcome: {{outcome}}{culprit}{confidence}{cause}"
 
 
+def _stands(data: Mapping[str, Any]) -> str:
+    hold = "holds" if data["holding"] == 1 else "hold"
+    return (
+        f"{{holding}} of {{candidates}} commits {hold} 95% of the probability;"
+        " likeliest: {likeliest:.12}, {probability:probability}"
+    )
+
+
 def _check(data: Mapping[str, Any]) -> str:
     return "proof, {check}: {status}: {note}" if data["note"] else "proof, {check}: {status}"
 
@@ -303,6 +311,10 @@ SENTENCES: Mapping[str, Words] = {
     Searches.TIME_OVER: (
         "the time of {time_s:duration} is over after {boots} {voice.run}s;"
         " the answer is what they tell"
+    ),
+    Searches.STANDS: _stands,
+    Searches.PAUSED: (
+        "{campaign} is paused after {boots:many {voice.run}}; `rtbisect resume {campaign}` goes on"
     ),
     Searches.OUTCOME: _outcome,
     Proofs.CHECK: _check,

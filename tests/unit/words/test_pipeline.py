@@ -226,3 +226,15 @@ def test_the_end_of_the_time_says_how_long_it_was():
     assert told(SEARCHING, Searches.TIME_OVER, time_s=1800.0, boots=22) == (
         "the time of 30 min is over after 22 boots; the answer is what they tell"
     )
+
+
+def test_where_a_search_stands_is_told_with_its_likeliest_commit():
+    data = {"candidates": 40, "likeliest": CULPRIT, "probability": 0.62}
+    several = told(SEARCHING, Searches.STANDS, holding=5, **data)
+    assert several == (
+        "5 of 40 commits hold 95% of the probability; likeliest: dddddddddddd, 0.620"
+    )
+    assert told(SEARCHING, Searches.STANDS, holding=1, **data).startswith("1 of 40 commits holds")
+    assert told(SEARCHING, Searches.PAUSED, campaign="bisect-3", boots=1) == (
+        "bisect-3 is paused after 1 boot; `rtbisect resume bisect-3` goes on"
+    )

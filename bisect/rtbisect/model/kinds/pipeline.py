@@ -110,6 +110,10 @@ class Searches(Kind):
     ENDED = "search.ended", "outcome why"
     #: The time that a person gave is over after so many boots.
     TIME_OVER = "search.time-over", "time_s boots"
+    #: So many of the candidates hold 95% of their probability; the likeliest of them has so much.
+    STANDS = "search.stands", "candidates holding likeliest probability"
+    #: A person, or the end of the process, has ended the session after so many boots.
+    PAUSED = "search.paused", "campaign boots"
     #: Boots that a search may not take.
     KEPT_BOOTS = "search.kept-boots", "left most"
     OUTCOME = "search.outcome", "outcome culprit confidence cause"

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the processes of a user leave each other about a campaign."""
+
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Searches
+from rtbisect.store.session_files import SessionFiles
+
+STANDS = Finding.of(Searches.STANDS, candidates=9, holding=2, likeliest="a" * 40, probability=0.7)
+
+
+def test_a_stop_is_asked_for_once(tmp_path):
+    files = SessionFiles.of(tmp_path, "run-1")
+    files.forget_stop()
+    assert not files.stop_asked()
+    files.ask_to_stop()
+    assert files.stop_asked()
+    assert not SessionFiles.of(tmp_path, "run-2").stop_asked()
+    files.forget_stop()
+    assert not files.stop_asked()
+
+
+def test_where_a_search_stands_is_kept_until_it_stands_elsewhere(tmp_path):
+    files = SessionFiles.of(tmp_path, "run-1")
+    assert files.standing() is None
+    files.keep_standing(STANDS)
+    assert SessionFiles.of(tmp_path, "run-1").standing() == STANDS
+    (files.folder / "standing.json").write_bytes(b"\xff no finding")
+    assert files.standing() is None
+
+
+def test_where_nothing_can_be_noted_the_search_goes_on(tmp_path):
+    (tmp_path / "sessions").write_text("in the way")
+    files = SessionFiles.of(tmp_path, "run-1")
+    files.keep_standing(STANDS)
+    files.forget_stop()
+    assert files.standing() is None
