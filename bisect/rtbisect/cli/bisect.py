@@ -14,6 +14,7 @@ import click
 
 from rtbisect.campaign import resolve, session
 from rtbisect.cli import result
+from rtbisect.cli.answer_files import AnswerFiles, files_options
 from rtbisect.cli.options import (
     answers,
     bad_option,
@@ -216,6 +217,7 @@ def bisect(
 @time_option
 @sure_option
 @seed_option
+@files_options
 @click.argument("command", nargs=-1, required=True)
 @answers
 def run(
@@ -230,6 +232,7 @@ def run(
     time_s: float | None,
     refuse_uncommitted: bool,
     carry: bool,
+    files: AnswerFiles,
     **measured_as: Any,
 ) -> int:
     """Find the commit between --good and --bad that changed what COMMAND measures.
@@ -248,9 +251,9 @@ def run(
     --build 'make -j2' -- ./bench. A revision that it fails on is skipped. Several good revisions,
     files of today on old revisions and the like: docs/run.md.
 
-    Exit code 0: answered (see `outcome`); 4: inconclusive; 2: also where the first runs show that
-    the request is wrong: figures of other names, a change the other way round, a program of --build
-    or with --pass-fail that is not there.
+    Exit code 0: answered (see `outcome`); 4: inconclusive; 3: also where nothing can be built or
+    measured here; 2: also where the first runs show that the request is wrong: figures of other
+    names, a change the other way round, a program of --build or with --pass-fail that is not there.
     """
     sought = Sought.REPAIR if find_fix else Sought.REGRESSION
     repository, ends = resolve.ends_of_repository(
@@ -286,7 +289,7 @@ def run(
     record = session.start(
         output.state, request, PlainProgress(), None, FurtherBudgets(time_s=time_s)
     )
-    return result.show(output, record)
+    return files.shown(output, record, result.show)
 
 
 def _name_uncommitted(repo: Path, overlay: tuple[str, ...], *, refused: bool) -> None:

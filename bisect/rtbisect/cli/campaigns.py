@@ -11,6 +11,7 @@ import click
 
 from rtbisect.campaign import session
 from rtbisect.cli import check, result
+from rtbisect.cli.answer_files import AnswerFiles, files_options
 from rtbisect.cli.options import answers, time_option
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import InternalError
@@ -33,8 +34,9 @@ NEWEST = 50
 @click.command(epilog="Example: rtbisect status --json")
 @click.argument("campaign", required=False)
 @click.option("--all", "everything", is_flag=True, help="All of them; by default the newest 50.")
+@files_options
 @answers
-def status(output: Output, campaign: str | None, everything: bool) -> int:
+def status(output: Output, campaign: str | None, everything: bool, files: AnswerFiles) -> int:
     """List campaigns with their state and costs: the newest, and those that are not done.
 
     Of one CAMPAIGN all of its answer is shown.
@@ -45,6 +47,7 @@ def status(output: Output, campaign: str | None, everything: bool) -> int:
         record = store.get(campaign)
         row, _line = _row(store, campaign, running=campaign == active)
         output.answer({"campaigns": [row], "older": 0}, _whole(output, record))
+        files.write(output, record)
         return 0
     listed = names if everything else _newest_and_unfinished(names, store.unfinished())
     campaigns = [_row(store, name, running=name == active) for name in listed]
@@ -118,8 +121,15 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
     help="Another budget of a `run`, also of one that has ended without an answer.",
 )
 @time_option
+@files_options
 @answers
-def resume(output: Output, campaign: str | None, most: int | None, time_s: float | None) -> int:
+def resume(
+    output: Output,
+    campaign: str | None,
+    most: int | None,
+    time_s: float | None,
+    files: AnswerFiles,
+) -> int:
     """Go on with CAMPAIGN, or with the newest unfinished one.
 
     What was measured before the interruption is kept; only the step that was in flight is
@@ -134,4 +144,4 @@ def resume(output: Output, campaign: str | None, most: int | None, time_s: float
     for entry in plugins.plugins(plugins.CAMPAIGNS):
         if record.kind == entry.name:
             return int(plugins.load(entry)(output, record))
-    return result.show(output, record)
+    return files.shown(output, record, result.show)

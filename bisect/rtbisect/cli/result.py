@@ -58,7 +58,7 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     }
     result, voice = record.result, voice_of_request(request)
     if result is None:
-        stands = _standing(store, record)
+        stands = standing_of(store, record)
         return known | {"standing": dict(stands.data) if stands else None}
     command = record.kind == CampaignKind.RUN
     return known | {
@@ -88,13 +88,13 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     }
 
 
-def _standing(store: CampaignStore, record: CampaignRecord) -> Finding | None:
+def standing_of(store: CampaignStore, record: CampaignRecord) -> Finding | None:
     """Where a search stands that has no answer yet; None where it was not kept."""
     return None if record.result else SessionFiles.of(store.state, record.id).standing()
 
 
 def _standing_lines(store: CampaignStore, record: CampaignRecord) -> list[str]:
-    stands = _standing(store, record)
+    stands = standing_of(store, record)
     return [f"  {speak(stands, voice_of_request(record.request))}"] if stands else []
 
 
@@ -162,7 +162,7 @@ def listed(record: CampaignRecord, summary: Summary) -> str:
     result = record.result
     if result is None:
         note = f"; {record.note}" if record.note else ""
-        return f"{record.id}: {record.state}; {_costs(record, summary)}{note}"
+        return f"{record.id}: {record.state}; {costs_of(record, summary)}{note}"
     lines = [headline(record, result)]
     if not result.candidates:
         voice = voice_of_request(record.request)
@@ -172,7 +172,7 @@ def listed(record: CampaignRecord, summary: Summary) -> str:
 
 def _rest(record: CampaignRecord, summary: Summary) -> Iterator[str]:
     """What it took, and where its files lie."""
-    yield f"  {_costs(record, summary)}"
+    yield f"  {costs_of(record, summary)}"
     command = record.kind == CampaignKind.RUN
     if record.report:
         left = "bisect log" if command else "draft"
@@ -182,13 +182,18 @@ def _rest(record: CampaignRecord, summary: Summary) -> Iterator[str]:
 
 def _next(record: CampaignRecord, summary: Summary) -> Iterator[str]:
     """How to go on, of a command."""
-    if record.kind != CampaignKind.RUN:
-        return
-    if next_step := run_answer.next_of(record.id, record.request, record.result, summary.boots):
+    if next_step := _next_of(record, summary):
         yield f"  {speak(next_step, voice_of_request(record.request))}"
 
 
-def _costs(record: CampaignRecord, summary: Summary) -> str:
+def _next_of(record: CampaignRecord, summary: Summary) -> Finding | None:
+    if record.kind != CampaignKind.RUN:
+        return None
+    return run_answer.next_of(record.id, record.request, record.result, summary.boots)
+
+
+def costs_of(record: CampaignRecord, summary: Summary) -> str:
+    """What it took, in words."""
     if record.kind == CampaignKind.RUN:
         builds = f"{many(summary.builds, 'build')}, " if summary.builds else ""
         skipped = f"{many(summary.skipped, 'revision')} skipped"
@@ -237,17 +242,19 @@ def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any]
     store = output.store
     heads: tuple[CommitHead, ...] = ()
     if record.result is not None:
-        heads = _heads(output, record.request, record.result)
+        heads = heads_of(output, record.request, record.result)
     figured = run_answer.Figured.of(store, record)
     shown = figured.lines() if figured else _standing_lines(store, record)
     text = text_of(record, store.summary(record), heads, opening(record), shown)
     data = answer_of(store, record) | {"commits": list(map(asdict, heads))}
     if record.kind == CampaignKind.RUN:
         data["figure"] = figured.data if figured else None
+        next_step = _next_of(record, store.summary(record))
+        data["next"] = next_step.data["command"] if next_step else None
     return data, text
 
 
-def _heads(output: Output, request: CampaignRequest, result: Result) -> tuple[CommitHead, ...]:
+def heads_of(output: Output, request: CampaignRequest, result: Result) -> tuple[CommitHead, ...]:
     """What git says of the commits that an answer names: its culprit, else the first of its set;
     nothing where tree or site file are not what they were.
     """
@@ -283,4 +290,6 @@ def show(output: Output, record: CampaignRecord) -> int:
     """Print the answer of a search; its exit code."""
     data, text = whole_answer(output, record)
     output.answer(data, text)
+    if record.result is not None and run_answer.nothing_measured(output.store, record):
+        return Exit.LAB
     return exit_of(record.result)

@@ -10,14 +10,16 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.campaign import CampaignKind, Outcome
+from rtbisect.model.code import Build
 from rtbisect.model.command import CommandRequest, narrowing_of
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.kinds.search import Endings
-from rtbisect.model.lab import Run
+from rtbisect.model.lab import Run, RunStatus
 from rtbisect.report.revision_chart import BLOCKS, chart, fitting
 from rtbisect.report.run_answer import caption_of, change_of, columns_of
+from rtbisect.report.run_plot import run_plot
 from rtbisect.store.journal import recorded
 from rtbisect.words.speak import speak
 from rtbisect.words.voice import voice_of_request
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.model.code import CommitGraph
     from rtbisect.model.result import Result
+    from rtbisect.report.page_pictures import Picture
     from rtbisect.report.run_answer import Change
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
@@ -76,20 +80,35 @@ class Figured:
 
     def lines(self) -> Iterator[str]:
         """Before and after, and the tested revisions, as wide as the terminal."""
-        change, voice = self.change, voice_of_request(self.request)
         if paths := narrowing_of(self.request).paths:
+            voice = voice_of_request(self.request)
             yield f"{INDENT}{speak(Finding.of(Ends.PATHS, paths=paths), voice)}"
-        if change is None:
-            return
-        yield f"{INDENT}{speak(change.found, voice)}"
+        if told := self.told:
+            yield f"{INDENT}{told}"
+            width = max(20, shutil.get_terminal_size().columns - 2 * len(INDENT))
+            for line in self.chart(width, ascii_only=not _takes_blocks()):
+                yield f"{INDENT}{line}"
+
+    @property
+    def told(self) -> str:
+        """Before and after in words; "" where an end has no figure."""
+        return str(speak(self.change.found, voice_of_request(self.request))) if self.change else ""
+
+    def chart(self, width: int, *, ascii_only: bool = False) -> tuple[str, ...]:
+        """At most so many of the tested revisions, and a caption; () where there are too few."""
+        change, voice = self.change, voice_of_request(self.request)
         ends = voice.older[0], voice.newer[0]
         columns = columns_of(self.request, self.result, self.runs, ends)
-        if len(columns) > 1:
-            width = shutil.get_terminal_size().columns - 2 * len(INDENT)
-            shown = fitting(columns, max(20, width))
-            yield from (INDENT + line for line in chart(shown, ascii_only=not _takes_blocks()))
-            caption = caption_of(shown, len(columns), "" if change.share else change.unit)
-            yield f"{INDENT}{speak(caption, voice)}"
+        if change is None or len(columns) < 2:
+            return ()
+        shown = fitting(columns, width)
+        caption = caption_of(shown, len(columns), "" if change.share else change.unit)
+        return (*chart(shown, ascii_only=ascii_only), str(speak(caption, voice)))
+
+    def picture(self, graph: CommitGraph) -> Picture | None:
+        """All runs along the history, and what they say of each commit."""
+        unit = self.change.unit if self.change else ""
+        return run_plot(self.request, self.result, graph, self.runs, unit)
 
 
 def _takes_blocks() -> bool:
@@ -102,6 +121,21 @@ def _takes_blocks() -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+def nothing_measured(store: CampaignStore, record: CampaignRecord) -> bool:
+    """Whether a search of `run` ended because nothing works where it runs: neither end could be
+    built, or no run of all had a figure. One that asks to be skipped says that it works.
+    """
+    if record.kind != CampaignKind.RUN or record.result is None:
+        return False
+    if record.result.outcome is not Outcome.INCONCLUSIVE:
+        return False
+    runs = recorded(store.database, record.id, Run)
+    if runs:
+        return all(run.status is RunStatus.INVALID for run in runs)
+    failed = {each.revision for each in recorded(store.database, record.id, Build) if not each.ok}
+    return {record.request.older, record.request.newer} <= failed
 
 
 def _short(result: Result) -> bool:

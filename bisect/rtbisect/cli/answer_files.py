@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files with an answer of `run`: a summary for the page of a CI job, and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rtbisect.cli import result, run_answer
+from rtbisect.config.paths import data
+from rtbisect.errors import ConfigError, Interrupted, RtbisectError
+from rtbisect.model.code import CommitGraph
+from rtbisect.report.markdown import block, code
+from rtbisect.report.run_plot import svg_of
+from rtbisect.store.artefacts import write_whole
+from rtbisect.store.journal import recorded
+from rtbisect.words.numbers import probability
+from rtbisect.words.speak import speak
+from rtbisect.words.voice import voice_of_request
+
+if TYPE_CHECKING:
+    from rtbisect.cli.output import Output
+    from rtbisect.store.campaigns import CampaignRecord
+
+#: Columns of the chart: what the page of a job has room for.
+_WIDTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFiles:
+    """What was asked for, by options."""
+
+    summary: Path | None
+    plot: Path | None
+
+    def check(self) -> None:
+        """ConfigError where a file cannot be written: not only after hours of runs."""
+        for option, place in (("--summary", self.summary), ("--plot", self.plot)):
+            if place is None:
+                continue
+            try:
+                with place.open("a"):
+                    pass
+            except OSError as error:
+                raise ConfigError(
+                    f"{option} {place}: {error.strerror}", "name a file that can be written"
+                ) from error
+
+    def shown(
+        self, output: Output, record: CampaignRecord, show: Callable[[Output, CampaignRecord], int]
+    ) -> int:
+        """The exit code of `show`, which prints the answer; the files come after it."""
+        code = show(output, record)
+        self.write(output, record)
+        return code
+
+    def write(self, output: Output, record: CampaignRecord) -> None:
+        """Append the summary, write the picture. OSError where the disk refuses."""
+        if self.summary is not None:
+            self._append(summary_of(output, record))
+        figured = run_answer.Figured.of(output.store, record)
+        graphs = recorded(output.store.database, record.id, CommitGraph)
+        if self.plot is None or figured is None or not graphs:
+            return
+        if picture := figured.picture(graphs[0]):
+            text = svg_of(picture, data("reports"), result.headline(record, figured.result))
+            write_whole(self.plot, text.encode("utf-8", "replace"))
+
+    @contextmanager
+    def with_errors(self) -> Iterator[None]:
+        """What ends without an answer has a summary, too."""
+        try:
+            yield
+        except RtbisectError as error:
+            self._tell(error)
+            raise
+        except KeyboardInterrupt:
+            self._tell(Interrupted("interrupted", "`rtbisect resume` goes on"))
+            raise
+
+    def _tell(self, error: RtbisectError) -> None:
+        """The error must not be hidden by a full disk."""
+        if self.summary is not None:
+            with suppress(OSError):
+                self._append(summary_of_error(error))
+
+    def _append(self, text: str) -> None:
+        assert self.summary is not None
+        with self.summary.open("a", encoding="utf-8", errors="replace") as stream:
+            stream.write(text)
+
+
+def files_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options --summary and --plot as its argument `files`."""
+
+    @wraps(command)
+    def guarded(*words: Any, files: AnswerFiles, **options: Any) -> int:
+        files.check()
+        with files.with_errors():
+            return command(*words, files=files, **options)
+
+    def put(context: click.Context, option: click.Parameter, place: Path | None) -> None:
+        known = context.params.get("files") or AnswerFiles(None, None)
+        names = {"summary": known.summary, "plot": known.plot} | {str(option.name): place}
+        context.params["files"] = AnswerFiles(**names)
+
+    kind: Any = click.Path(path_type=Path, dir_okay=False)
+    summary = click.option(
+        "--summary", type=kind, expose_value=False, callback=put, metavar="FILE.md",
+        help="Append the answer as Markdown, as for $GITHUB_STEP_SUMMARY.",
+    )  # fmt: skip
+    plot = click.option(
+        "--plot", type=kind, expose_value=False, callback=put, metavar="FILE.svg",
+        help="Write a picture of all runs along the history.",
+    )  # fmt: skip
+    return summary(plot(guarded))
+
+
+def summary_of(output: Output, record: CampaignRecord) -> str:
+    """The answer as Markdown: first what was found, last how to go on."""
+    store, found = output.store, record.result
+    voice = voice_of_request(record.request)
+    if found is None:
+        stands = result.standing_of(store, record)
+        known = [code(str(speak(stands, voice)))] if stands else []
+        return _joined([f"### rtbisect: {record.state}", *known])
+    sure = f", confidence {probability(found.confidence)}" if found.confidence else ""
+    broken = ": nothing could be measured" if run_answer.nothing_measured(store, record) else ""
+    parts = [f"### rtbisect: {found.outcome}{broken}{sure}"]
+    heads = result.heads_of(output, record.request, found)
+    for head in heads:
+        rows = {"commit": head.commit, "subject": head.subject, "author": head.author}
+        rows["date"] = head.date
+        parts.append("\n".join(f"- {name}: {code(text)}" for name, text in rows.items()))
+    if not heads and found.candidates:
+        likeliest = found.candidates[: result.MOST]
+        rows = {sha: probability(share) for sha, share in likeliest}
+        parts.append("\n".join(f"- candidate: {code(sha)}, {p}" for sha, p in rows.items()))
+    figured = run_answer.Figured.of(store, record)
+    if figured and figured.told:
+        parts.append(f"- {code(figured.told)}")
+        if chart := figured.chart(_WIDTH):
+            parts.append(block(chart))
+    if not found.culprit:
+        parts.append(block([str(speak(reason, voice)) for reason in found.reasons]))
+    summary = store.summary(record)
+    parts.append(f"{record.id}: {code(result.costs_of(record, summary))}")
+    if next_step := run_answer.next_of(record.id, record.request, found, summary.boots):
+        parts.append(code(str(speak(next_step, voice))))
+    return _joined(parts)
+
+
+def summary_of_error(error: RtbisectError) -> str:
+    """What has to be done first, as Markdown."""
+    head = f"### rtbisect: no answer (exit code {int(error.exit_code)})"
+    return _joined([head, *(code(text) for text in (error.message, error.hint) if text)])
+
+
+def _joined(parts: list[str]) -> str:
+    return "\n\n".join(parts) + "\n\n"
