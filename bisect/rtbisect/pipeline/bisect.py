@@ -117,6 +117,12 @@ def _tell_range(steps: Steps, graph: CommitGraph) -> None:
     steps.tell(Ends.RANGE, commits=len(graph), older=request.older, newer=request.newer)
     if paths := narrowing_of(request).paths:
         steps.tell(Ends.PATHS, paths=paths)
+    limits = steps.setup.limits
+    leading = limits.kept_with(limits.max_boots)
+    kept = Finding.of(
+        Searches.KEEPS, most=limits.max_boots, kept=limits.kept_boots, leading=leading
+    )
+    steps.ports.progress.tell(kept)
     extra = Extra.of(request)
     if extra.given:
         steps.tell(Ends.MERGE_BASE, given=extra.given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.search import engine
 from rtbisect.search.end_layouts import end_layouts_due
@@ -27,6 +28,7 @@ class Expectation:
         self._steps = steps
         #: It was told already.
         self._told = told
+        self._told_kept = False
         self._forecast: Forecast | None = None
         #: Boots of the search when that was made, and whether the ends were known to differ.
         self._boots = 0
@@ -35,12 +37,16 @@ class Expectation:
         self._late = 0.0
 
     def left(self, state: SearchState) -> int:
-        """Boots that are still expected, for the progress; at least one."""
+        """Boots that are still expected with those of the proof, for the progress."""
         forecast = self._fresh(state)
-        return max(1, round(forecast.boots.middle - (state.ledger.boots - self._boots)))
+        searching = max(1, round(forecast.boots.middle - (state.ledger.boots - self._boots)))
+        return searching + self._steps.setup.limits.proof_boots + boots_to_keep(state)
 
     def follow(self, state: SearchState) -> None:
-        """Tell what the search takes as soon as that is known, and when it takes longer."""
+        """Tell what the search takes as soon as that is known, and when it takes longer; and that
+        its budget ends, before it does.
+        """
+        self._tell_kept(state)
         if not state.ends.reproduced:
             return
         boots = state.ledger.boots
@@ -54,6 +60,16 @@ class Expectation:
             coming = self._fresh(state, anew=True)
             self._late = boots + coming.boots.high
             self._tell_longer(boots, coming)
+
+    def _tell_kept(self, state: SearchState) -> None:
+        """Show once that few boots are left that the proof does not need."""
+        budget = self._steps.budget
+        left = budget.search_boots_left(boots_to_keep(state))
+        if self._told_kept or not 0 < left <= FEWEST:
+            return
+        self._told_kept = True
+        kept = budget.boots_left - left
+        self._steps.ports.progress.tell(Finding.of(Searches.FEW_LEFT, left=left, kept=kept))
 
     def _fresh(self, state: SearchState, *, anew: bool = False) -> Forecast:
         """What is expected, not older than it may be."""

@@ -22,6 +22,7 @@ from rtbisect.pipeline.budget import Budget
 from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.search.equal_kernels import Closure, shared_files, silent_pairs
 from rtbisect.search.events import Silent
+from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +30,12 @@ if TYPE_CHECKING:
     from rtbisect.model.ports import Note, Ports
     from rtbisect.model.report import CommitText, SeriesState
     from rtbisect.model.setup import Setup
-    from rtbisect.search.spec import BootPurpose
+
+
+#: What a search boots, with all that is to come in view.
+_SEARCHING = frozenset(
+    (BootPurpose.CALIBRATE, BootPurpose.SEARCH, BootPurpose.CONTROL, BootPurpose.RECHECK_END)
+)
 
 
 @kept_as("MaybeSha")
@@ -60,6 +66,8 @@ class Steps:
     further: FurtherBudgets = field(default_factory=FurtherBudgets)
     #: Made with the first boot.
     _queue: BootQueue | None = None
+    #: Boots of the whole campaign, as the search expects them.
+    _expected: int = 0
     #: Boots that the lab runs at a time; 0 while it was not asked.
     _width: int = 0
     #: Files that each candidate changes; None while nobody asked.
@@ -266,12 +274,22 @@ class Steps:
             unit=next(known, None),
         )
         what = Finding.of(Work.BOOTING, number=number, revision=ask.sha, purpose=ask.purpose)
-        self.ports.progress.step(what, number, number + ask.left, self.budget.left_s(ask.left + 1))
+        total, budget = self._expected_total(number, ask), self.budget
+        self.ports.progress.step(what, number, total, budget.left_s(total - number + 1))
         return lambda: journal.step(
             f"run/{number:04d}",
             Run,
             lambda note: replace(subject.run(build, order, note), layout=ask.layout),
         )
+
+    def _expected_total(self, number: int, ask: BootRequest) -> int:
+        """Boots of the campaign, for the progress. A part of the proof knows itself alone: what the
+        search has expected of all parts stands until they take more.
+        """
+        total = number + ask.left
+        if ask.purpose in _SEARCHING:
+            self._expected = total
+        return max(number, min(max(total, self._expected), self.setup.limits.max_boots))
 
     def evidence(self) -> dict[str, Boots]:
         """The boots so far that are evidence, by revision in their order; of the kernels as they

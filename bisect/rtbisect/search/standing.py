@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 #: The commits that are counted hold this much of the probability of all commits.
 HELD = 0.95
-#: It is told anew when the likeliest commit has become this much more or less probable.
-MOVED = 0.1
+#: It is told anew when the likeliest commit has become this much more or less probable, or the
+#: number of commits has changed by this part.
+MOVED, PART = 0.1, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,9 @@ class Standing:
         """Whether it is worth telling after what was told last."""
         return (
             told is None
-            or (self.holding, self.likeliest) != (told.holding, told.likeliest)
+            or (self.likeliest != told.likeliest and self.probability >= MOVED)
             or abs(self.probability - told.probability) >= MOVED
+            or abs(self.holding - told.holding) >= PART * told.holding
         )
 
 

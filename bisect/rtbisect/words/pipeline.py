@@ -313,6 +313,14 @@ SENTENCES: Mapping[str, Words] = {
         " the answer is what they tell"
     ),
     Searches.STANDS: _stands,
+    Searches.KEEPS: (
+        "of the budget of {most:many {voice.run}} {kept} are kept for the proof,"
+        " and up to {leading} once a commit leads"
+    ),
+    Searches.FEW_LEFT: (
+        "the search may take {left:many {voice.run}} more: {kept} of the budget are kept for the"
+        " proof; {voice.more_runs} allows more"
+    ),
     Searches.PAUSED: (
         "{campaign} is paused after {boots:many {voice.run}}; `rtbisect resume {campaign}` goes on"
     ),

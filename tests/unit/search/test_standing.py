@@ -30,5 +30,9 @@ def test_it_is_told_again_when_it_has_changed():
     assert told.differs(None)
     assert not replace(told, probability=0.45).differs(told)
     assert replace(told, probability=0.52).differs(told)
-    assert replace(told, holding=4).differs(told)
+    assert replace(told, holding=3).differs(told)
+    assert not replace(told, holding=4).differs(told)
     assert replace(told, likeliest="c4").differs(told)
+    assert not replace(told, likeliest="c4", probability=0.09).differs(
+        replace(told, probability=0.08)
+    )

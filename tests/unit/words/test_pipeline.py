@@ -238,3 +238,11 @@ def test_where_a_search_stands_is_told_with_its_likeliest_commit():
     assert told(SEARCHING, Searches.PAUSED, campaign="bisect-3", boots=1) == (
         "bisect-3 is paused after 1 boot; `rtbisect resume bisect-3` goes on"
     )
+
+
+def test_what_is_kept_for_the_proof_is_told_before_it_is_missed():
+    assert told(SEARCHING, Searches.KEEPS, most=300, kept=18, leading=120) == (
+        "of the budget of 300 boots 18 are kept for the proof, and up to 120 once a commit leads"
+    )
+    said = told(SEARCHING, Searches.FEW_LEFT, left=1, kept=18)
+    assert said.startswith("the search may take 1 boot more: 18 of the budget are kept")

@@ -112,6 +112,10 @@ class Searches(Kind):
     TIME_OVER = "search.time-over", "time_s boots"
     #: So many of the candidates hold 95% of their probability; the likeliest of them has so much.
     STANDS = "search.stands", "candidates holding likeliest probability"
+    #: Of a budget of `most` boots so many are kept for a proof, and `leading` once a commit leads.
+    KEEPS = "search.keeps", "most kept leading"
+    #: The search may take so many boots, and others are kept.
+    FEW_LEFT = "search.few-left", "left kept"
     #: A person, or the end of the process, has ended the session after so many boots.
     PAUSED = "search.paused", "campaign boots"
     #: Boots that a search may not take.

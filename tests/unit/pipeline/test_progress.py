@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a person sees of a search while it runs."""
+
+from dataclasses import replace
+
+import pytest
+
+from helpers.campaigns import sha, world
+from rtbisect.model.kinds.pipeline import Searches, Work
+from rtbisect.pipeline import bisect
+from rtbisect.search.spec import BootPurpose
+
+
+class Watched:
+    """Keeps what was shown."""
+
+    def __init__(self):
+        self.told, self.steps = [], []
+
+    def tell(self, finding):
+        self.told.append(finding)
+
+    def step(self, what, done, total, left_s):
+        assert what.kind == Work.BOOTING
+        self.steps.append((what.data["purpose"], done, total, left_s))
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory):
+    seen = Watched()
+    setup, parts = world(tmp_path_factory.mktemp("world"), 5).open()
+    setup = replace(setup, limits=replace(setup.limits, max_boots=80))
+    bisect.bisect(setup, replace(parts, progress=seen))
+    return seen
+
+
+def test_the_candidates_are_seen_to_narrow(watched):
+    stood = [each.data for each in watched.told if each.kind == Searches.STANDS]
+    assert stood[-1]["likeliest"] == sha(5)
+    assert stood[-1]["holding"] == 1 < stood[0]["holding"] <= stood[0]["candidates"]
+    assert all(0 <= each["probability"] <= 1 for each in stood)
+
+
+def test_what_is_kept_for_the_proof_is_told_first(watched):
+    kinds = [each.kind for each in watched.told]
+    (keeps,) = (each.data for each in watched.told if each.kind == Searches.KEEPS)
+    assert kinds.index(Searches.KEEPS) < 2
+    assert 0 < keeps["kept"] <= keeps["leading"] < keeps["most"] == 80
+
+
+def test_a_total_of_a_search_has_room_for_the_proof(watched):
+    proofs = [step for step in watched.steps if step[0] == BootPurpose.VERIFY]
+    before = watched.steps[: watched.steps.index(proofs[0])]
+    searching = [step for step in before if step[0] == BootPurpose.SEARCH]
+    assert searching
+    for _purpose, done, total, _left in searching:
+        # A proof takes six boots of each side at least.
+        assert total - done >= 12
+    totals = [total for _purpose, _done, total, _left in watched.steps[len(before) - 1 :]]
+    assert totals == sorted(totals)
+
+
+def test_no_total_exceeds_the_budget(watched):
+    assert all(done <= total <= 80 for _purpose, done, total, _left in watched.steps)
