@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from rtbisect.errors import ConfigError, InternalError
+from rtbisect.errors import BusyError, ConfigError, InternalError
 from rtbisect.model.campaign import CampaignRequest, CampaignState
 from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.model.result import Result, Summary
@@ -78,11 +78,26 @@ class CampaignStore:
     @contextmanager
     def writer(self) -> Iterator[None]:
         """Be the one process that runs a campaign; BusyError when there is another."""
-        with locks.hold(self._lock, wait_s=PROBE_S, what=f"the store {self.state}") as lock:
+        with ExitStack() as held:
+            hold = locks.hold(self._lock, wait_s=PROBE_S, what=f"the store {self.state}")
+            try:
+                lock = held.enter_context(hold)
+            except BusyError as error:
+                raise self._busy(error) from error
             (last,) = self.database.values(sa.select(sa.func.max(db.session.c.id)))
             # Those sessions are of others, whatever happens until our own begins.
             locks.write_word(lock, str(last or 0))
             yield
+
+    def _busy(self, error: BusyError) -> BusyError:
+        """The same with the campaign that runs, where one does, and what its user can do."""
+        if not (active := self.active()):
+            return error
+        return BusyError(
+            f"{active} is running: {error.message}",
+            f"wait, or `rtbisect stop {active}`; `rtbisect --state DIR` measures beside it, where"
+            " each may disturb the figures of the other",
+        )
 
     def active(self) -> str:
         """The campaign that a process runs right now, "" when there is none."""

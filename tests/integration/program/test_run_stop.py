@@ -77,6 +77,11 @@ def test_another_terminal_waits_until_the_run_under_way_has_ended(tmp_path, repo
     state = tmp_path / "state"
     searching = _begun(state, *words, cwd=repo)
     begun.read_text()
+    # A second search beside it says which one is in its way.
+    refused = rtbisect(state, *words[:5], "--json", *words[5:], cwd=repo)
+    error = json.loads(refused.stdout)
+    assert (refused.returncode, error["error"].split()[0]) == (5, "run-1")
+    assert "`rtbisect stop run-1`" in error["hint"]
     stopping = _begun(state, "stop", "--json", cwd=repo)
     while not (state / "sessions" / "run-1" / "stop").exists():
         assert stopping.poll() is None
