@@ -58,10 +58,11 @@ class SpokenProgress:
 
     screen: Screen
     voice: Voice
-    files: SessionFiles
+    #: Where others read how far the search is; None: nobody does.
+    files: SessionFiles | None = None
 
     def tell(self, finding: Finding) -> None:
-        if finding.kind == Searches.STANDS:
+        if self.files is not None and finding.kind == Searches.STANDS:
             self.files.keep_standing(finding)
         self.screen.say(str(speak(finding, self.voice)))
 
