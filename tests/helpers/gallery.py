@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pictures of docs/gallery.md: those of pages of recorded campaigns, each as a file of its own.
+
+    PYTHONPATH=tests:bisect .venv/bin/python -m helpers.gallery docs/gallery
+
+A page draws across in percent of its width, and takes its colours from its style. A picture alone
+has a width of its own, and the light colours.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from helpers.recorded import recording, rewritten
+from rtbisect.campaign.page import page_beside_draft
+from rtbisect.config.paths import data
+
+#: By its file: the campaign, and the name of the picture in its page.
+PICTURES = {
+    "boots.svg": ("rcu", "boots"),
+    "history.svg": ("rcu", "history"),
+    "order.svg": ("rcu", "order"),
+}
+_WIDTH = 736
+
+
+def pictures():
+    """The text of each picture by its file."""
+    pages = {name: _page_of(name) for name, _ in PICTURES.values()}
+    return {
+        file: _alone(pages[campaign], picture) for file, (campaign, picture) in PICTURES.items()
+    }
+
+
+def _page_of(name):
+    """The page that today's program makes of a recorded campaign."""
+    document, _ = recording(name)
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        found = rewritten(document, folder, patch)
+        return page_beside_draft(found.store, found.store.get(found.campaign)).read_text("utf-8")
+
+
+def _alone(page, picture):
+    start = page.index(f'<svg role="img" aria-labelledby="{picture}-title')
+    text = page[start : page.index("</svg>", start)]
+    height = re.search(r'height="([0-9.]+)"', text)[1]
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{_WIDTH}" height="{height}">\n'
+        "<!-- SPDX-License-Identifier: GPL-2.0-or-later; by tests/helpers/gallery.py -->\n"
+        f'<style>{_style()}</style>\n<rect width="100%" height="100%" fill="#fff"/>'
+    )
+    lines = [line for line in text.partition("\n")[2].splitlines() if line.strip()]
+    return "\n".join([head, *lines, "</svg>", ""])
+
+
+def _style():
+    """What the style of a page says of pictures, with its light colours in place."""
+    text = (data("reports") / "page.css").read_text("utf-8")
+    colours = dict(re.findall(r"(--[a-z]+): (#[0-9a-f]+)", text.partition("@media")[0]))
+    rules = " ".join(re.findall(r"^(svg [^{]+\{[^}]+\})$", text, re.MULTILINE))
+    rules = re.sub(r"var\((--[a-z]+)\)", lambda found: colours[found[1]], rules)
+    return rules.replace("currentColor", colours["--ink"])
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    place.mkdir(exist_ok=True)
+    for file, drawn in pictures().items():
+        (place / file).write_text(drawn, "utf-8")
