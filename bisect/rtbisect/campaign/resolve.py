@@ -221,7 +221,7 @@ def skipped_spans(
         first, dots, last = revision.partition("..")
         if dots and (not first or not last or last.startswith(".")):
             raise ConfigError(
-                f"--skip {printable(revision, 80)!r} is no range", "give a revision, or A..B"
+                f"--skip {printable(revision, 80)!r} is not a range", "give a revision, or A..B"
             )
         spans.append(tree.resolve(first) + (f"..{tree.resolve(last)}" if dots else ""))
     if ends.newer in (shas := tree.within(spans)) or ends.older in shas:

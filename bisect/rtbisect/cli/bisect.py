@@ -56,7 +56,7 @@ FEWEST_RUNS = 36
 @click.option(
     "--max-boots",
     type=click.IntRange(FEWEST_RUNS),
-    help="Budget of boots, with those that prove the answer (default: that of the site).",
+    help="Maximum number of boots, including the proof (default: that of the site).",
 )
 @sure_option
 @seed_option
@@ -77,9 +77,9 @@ def bisect(
 ) -> int:
     """Find the commit between --good and --bad in TREE, prove it, and draft the mail.
 
-    Without --suite all suites are compared first and the one that regressed is searched. With
-    --find-fix the commit is searched that made things better again. Where the older end is no
-    ancestor of the newer one their merge base takes its place, and that is said.
+    Without --suite it compares all suites first and searches the one that regressed. With
+    --find-fix it finds the commit that made things better again. If the older end is not an
+    ancestor of the newer one, their merge base replaces it, and a line says so.
     Exit code 0: answered (see `outcome`); 4: inconclusive.
     """
     loaded = output.site(site)
@@ -113,29 +113,39 @@ def bisect(
     "--repo",
     type=click.Path(path_type=Path),
     default=Path(),
-    help="Repository (default: where you stand).",
+    help="Git repository (default: the current directory).",
 )
-@click.option("--metric", default="", help="Name of the figure that the command prints.")
+@click.option("--metric", default="", help="Name of the number that the command prints.")
 @click.option(
     "--format",
     "tool",
     type=click.Choice([tool.value for tool in Format]),
-    help="The tool whose output it stands in; --metric names the benchmark.",
+    help="The command prints the output of this tool; --metric names the benchmark.",
 )
-@click.option("--extract", default="", metavar="REGEX", help="What finds it, by its first group.")
-@click.option("--json-path", default="", metavar="PATH", help="Where it is: results[*].mean.")
+@click.option(
+    "--extract",
+    default="",
+    metavar="REGEX",
+    help="Finds the number in the output, by its first group.",
+)
+@click.option(
+    "--json-path",
+    default="",
+    metavar="PATH",
+    help="Place of the number in JSON output: results[*].mean.",
+)
 @click.option(
     "--better",
     type=click.Choice([b.value for b in Better]),
     default=Better.LOWER.value,
     show_default=True,
-    help="Which way the figure improves.",
+    help="Whether a lower or a higher number is better.",
 )
-@click.option("--ratio", type=float, help="Smallest ratio that counts; compares logarithms.")
-@click.option("--pass-fail", is_flag=True, help="The exit code is the figure: 0 good, 1-127 bad.")
+@click.option("--ratio", type=float, help="Smallest ratio that counts as a change, as 1.05.")
+@click.option("--pass-fail", is_flag=True, help="Judge by the exit code: 0 good, 1-127 bad.")
 @find_fix_option
 @click.option(
-    "--cost-build", "cost_build_s", type=float, help="Seconds that a revision costs once."
+    "--cost-build", "cost_build_s", type=float, help="Seconds of a build (default: measured)."
 )
 @click.option("--cost-run", "cost_run_s", type=float, help="Seconds of a run (default: measured).")
 @click.option(
@@ -144,14 +154,14 @@ def bisect(
     type=float,
     default=LONGEST_S,
     show_default=True,
-    help="Seconds a run.",
+    help="Seconds after which a run is ended.",
 )
 @click.option(
     "--build",
     "build_line",
     default="",
     metavar="CMD",
-    help="Builds a revision, once: as --build 'make -j2'. One that it fails on is skipped.",
+    help="Builds each revision once, as --build 'make -j2'. If it fails, the revision is skipped.",
 )
 @click.option(
     "--build-timeout",
@@ -159,29 +169,29 @@ def bisect(
     type=float,
     default=LONGEST_S,
     show_default=True,
-    help="Seconds a build.",
+    help="Seconds after which a build is ended.",
 )
 @click.option(
     "--keep-builds",
     type=click.IntRange(1, 90),
-    help="Built trees that are kept (default: up to 12, as the disk has room).",
+    help="Number of built trees to keep (default: up to 12, if the disk has room).",
 )
 @click.option(
     "--skip",
     "left_out",
     multiple=True,
     metavar="REV|RANGE",
-    help="A revision, or a range A..B, that is not tested.",
+    help="Do not test this revision, or this range A..B.",
 )
 @click.option(
-    "--first-parent", is_flag=True, help="A merge stands for the branch that it brings in."
+    "--first-parent", is_flag=True, help="Follow first parents only: a merge is one step."
 )
 @click.option(
     "--path",
     "paths",
     multiple=True,
     metavar="PATH",
-    help="Only commits that touch PATH, from the top of the repository, are candidates.",
+    help="Only commits that touch PATH (from the top of the repository) are candidates.",
 )
 @click.option(
     "--submodules/--no-submodules",
@@ -192,7 +202,7 @@ def bisect(
 @click.option(
     "--refuse-uncommitted",
     is_flag=True,
-    help="End where your work tree has changes that are not committed (else they are named).",
+    help="Refuse to start with uncommitted changes (default: name them and go on).",
 )
 @click.option(
     "--carry",
@@ -205,14 +215,14 @@ def bisect(
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="FILES",
-    help="A file or folder of your work tree that each revision gets, as today's benchmark.",
+    help="Copy this file or folder of your work tree into each revision, as a new benchmark.",
 )
 @click.option(
     "--max-runs",
     type=click.IntRange(FEWEST_RUNS),
     default=300,
     show_default=True,
-    help="Budget of runs, with those that prove the answer.",
+    help="Maximum number of runs, including the proof.",
 )
 @time_option
 @sure_option
@@ -237,23 +247,26 @@ def run(
 ) -> int:
     """Find the commit between --good and --bad that changed what COMMAND measures.
 
-    COMMAND runs at the top of a worktree of the revision, with RTBISECT_REVISION set and in the
-    environment that you have, without GIT_* variables. What it leaves running is ended. Its last
-    lines hold a number (12.5, 12.5us, 1234 ns/op), lines `name=value` or `name: value`, or a JSON
-    object; several of one name are repetitions, and their median counts. Of tools that are known
-    --format reads the output, as --format go --metric BenchmarkJoin; --extract 'took (.*)' finds
-    any other, --json-path one in a JSON document. Exit code 125 skips the revision, 128
-    and more stops the search, any other one is a failed run: no evidence unless --pass-fail. Before
-    each run tracked files get their contents back; what was built stays. Where the older end is no
-    ancestor of the newer one their merge base takes its place, and that is said.
+    COMMAND runs at the top of a separate worktree of each revision, in your environment without
+    GIT_* variables; RTBISECT_REVISION holds the sha. Processes that it leaves behind are ended.
+    Before each run, tracked files are restored; build products stay.
 
-    --build CMD runs in the same way, once for each revision, in a worktree that is kept for it: as
-    --build 'make -j2' -- ./bench. A revision that it fails on is skipped. Several good revisions,
-    files of today on old revisions and the like: docs/run.md.
+    COMMAND prints a number in its last lines: 12.5, 12.5us, 1234 ns/op, `name=value`,
+    `name: value`, or a JSON object. The median of several numbers of one name counts. --format
+    reads the output of known tools, as --format go --metric BenchmarkJoin. --extract 'took (.*)'
+    and --json-path find a number anywhere else.
 
-    Exit code 0: answered (see `outcome`); 4: inconclusive; 3: also where nothing can be built or
-    measured here; 2: also where the first runs show that the request is wrong: figures of other
-    names, a change the other way round, a program of --build or with --pass-fail that is not there.
+    Exit code 125 of COMMAND skips the revision, 128 and more stops the search. Any other code than
+    0 is a failed run, which counts only with --pass-fail.
+
+    --build CMD builds each revision once and keeps its worktree: --build 'make -j2' -- ./bench.
+
+    If the older end is not an ancestor of the newer one, their merge base replaces it, and a line
+    says so. docs/run.md explains each option.
+
+    Exit code 0: answered (see `outcome`); 4: inconclusive; 3: nothing can be built or measured
+    here; 2: wrong request, also if the first runs show it: no such number, a change in the other
+    direction, a program that does not exist.
     """
     sought = Sought.REPAIR if find_fix else Sought.REGRESSION
     repository, ends = resolve.ends_of_repository(
@@ -332,17 +345,17 @@ def _check_options(request: CommandRequest) -> None:
     """ConfigError for options that make no sense."""
     for name, value in (("--cost-build", request.cost_build_s), ("--cost-run", request.cost_run_s)):
         if value is not None and not (math.isfinite(value) and value >= 0):
-            raise ConfigError(f"{name} {value} is no cost", "give seconds")
+            raise ConfigError(f"{name} {value} is not a cost", "give seconds, 0 or more")
     if request.ratio is not None and not (math.isfinite(request.ratio) and request.ratio > 1):
-        raise ConfigError(f"--ratio {request.ratio} is no change", "give 1.05 for five per cent")
+        raise ConfigError(f"--ratio {request.ratio} is too small", "give more than 1: 1.05 for 5%")
     for name, value in (
         ("--timeout", request.timeout_s),
         ("--build-timeout", request.build_timeout_s),
     ):
         if not (math.isfinite(value) and value > 0):
-            raise ConfigError(f"{name} {value} is no time", "give seconds")
+            raise ConfigError(f"{name} {value} is not a time limit", "give seconds, more than 0")
     if request.keep_builds and not request.build:
-        raise ConfigError("--keep-builds needs --build", "give both, or neither")
+        raise ConfigError("--keep-builds needs --build", "add --build, or leave out --keep-builds")
     of_a_figure = (
         request.metric
         or request.format
@@ -353,5 +366,5 @@ def _check_options(request: CommandRequest) -> None:
     )
     if request.pass_fail and of_a_figure:
         raise ConfigError(
-            "--pass-fail has no figure", "leave out what names or judges one, or --pass-fail"
+            "--pass-fail reads no number", "leave out --pass-fail, or all options about a number"
         )

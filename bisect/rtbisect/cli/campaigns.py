@@ -33,13 +33,15 @@ NEWEST = 50
 
 @click.command(epilog="Example: rtbisect status --json")
 @click.argument("campaign", required=False)
-@click.option("--all", "everything", is_flag=True, help="All of them; by default the newest 50.")
+@click.option(
+    "--all", "everything", is_flag=True, help="List all campaigns (default: the newest 50)."
+)
 @files_options
 @answers
 def status(output: Output, campaign: str | None, everything: bool, files: AnswerFiles) -> int:
-    """List campaigns with their state and costs: the newest, and those that are not done.
+    """List campaigns with state and cost: the newest, and all that are not done.
 
-    Of one CAMPAIGN all of its answer is shown.
+    With CAMPAIGN, show its whole answer.
     """
     store = output.store
     active, names = store.active(), store.names()
@@ -51,7 +53,9 @@ def status(output: Output, campaign: str | None, everything: bool, files: Answer
         return 0
     listed = names if everything else _newest_and_unfinished(names, store.unfinished())
     campaigns = [_row(store, name, running=name == active) for name in listed]
-    lines = [line for _row, line in campaigns] or ["no campaigns yet; `rtbisect demo` makes one"]
+    lines = [line for _row, line in campaigns] or [
+        "no campaigns yet; start one with `rtbisect run` or `rtbisect demo`"
+    ]
     if older := len(names) - len(listed):
         lines.insert(0, f"{older} older ones that are done: `rtbisect status --all`")
     data = {"campaigns": [row for row, _line in campaigns], "older": older}
@@ -118,7 +122,7 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
     "--max-runs",
     "most",
     type=click.IntRange(1),
-    help="Another budget of a `run`, also of one that has ended without an answer.",
+    help="New maximum number of runs of a `run`, also after it ended inconclusive.",
 )
 @time_option
 @files_options
@@ -132,8 +136,8 @@ def resume(
 ) -> int:
     """Go on with CAMPAIGN, or with the newest unfinished one.
 
-    What was measured before the interruption is kept; only the step that was in flight is
-    done again. The exit code is that of the command that started the campaign.
+    All finished measurements are kept; only the interrupted step is repeated. The exit code is
+    that of the command that started the campaign.
     """
     further = FurtherBudgets(most=most, time_s=time_s)
     record = session.go_on(output.state, campaign, PlainProgress(), output.sites, further)

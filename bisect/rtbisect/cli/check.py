@@ -181,14 +181,14 @@ def _figure(pair: _Pair) -> dict[str, object]:
 @suite_option
 @metric_option
 @click.option(
-    "--limit", type=float, help="Bad beyond this value; needed where thresholds/ has no limit."
+    "--limit", type=float, help="Values beyond this are bad; required if thresholds/ has no limit."
 )
 @click.option(
     "--boots",
     type=click.IntRange(1, 99),
     default=3,
     show_default=True,
-    help="Boots; their median decides, of shares and counts the mean.",
+    help="Number of boots. Their median decides; for shares and counts, their mean.",
 )
 @seed_option
 @site_option
@@ -206,12 +206,12 @@ def try_revision(
 ) -> int:
     """Build and boot REVISION and judge it against a limit.
 
-    HEAD is that of the checkout in which you stand, as `git bisect run` calls it.
+    HEAD means the HEAD of the current directory, so that `git bisect run` can call it.
 
     Exit code 0: good; 1: bad; 125: cannot be tested; 128 and more: an error.
     """
     if limit is not None and not math.isfinite(limit):
-        raise ConfigError(f"--limit {limit} is no limit", "give a number in the metric's unit")
+        raise ConfigError(f"--limit {limit} is not a number", "give a number in the metric's unit")
     loaded = output.site(site)
     sha = resolve.one_revision(output.state, loaded, tree, revision, suite, metric)
     suite = suite or resolve.DEFAULT_SUITE

@@ -24,7 +24,7 @@ VARIABLE = "_RTBISECT_COMPLETE"
 @click.pass_context
 @answers
 def completion(output: Output, context: click.Context, shell: str) -> int:
-    """Print a script that completes commands and options in SHELL.
+    """Print a script that lets SHELL complete commands and options.
 
     \b
     bash: rtbisect completion bash >~/.local/share/bash-completion/completions/rtbisect

@@ -40,7 +40,7 @@ def config() -> None:
 @click.argument("site", required=False, type=click.Path(path_type=Path))
 @answers
 def check(output: Output, site: Path | None) -> int:
-    """Check SITE and the thresholds; a mistake is named by file and line.
+    """Check SITE and the thresholds, and name each mistake by file and line.
 
     So is whatever SITE says and this version does not do; that is no mistake.
     """

@@ -85,11 +85,11 @@ COMMANDS = {
 @site_option
 @answers
 def doctor(output: Output, parts: tuple[str, ...], site: Path | None) -> int:
-    """Tell which PARTS of the program work on this machine, and what to install for the others.
+    """Show which PARTS of the program work on this machine, and what to install for the others.
 
-    Nothing is installed or changed, and no server is asked (`rtbisect lab check` does that).
-    Parts are run, demo, lab and mail; without one all are told. Exits with 2 when a part that you
-    name does not work.
+    It installs and changes nothing, and contacts no server (`rtbisect lab check` does that).
+    Parts are run, demo, lab and mail (default: all). Exit code 2: a part that you name does not
+    work.
     """
     rows = [Row(part, _missing(PARTS[part](output, site))) for part in parts or PARTS]
     data = {
@@ -153,7 +153,7 @@ def _git() -> None:
 def _writable(state: Path) -> None:
     place = next(path for path in (state, *state.absolute().parents) if path.exists())
     if not os.access(place, os.W_OK | os.X_OK):
-        raise ConfigError(f"{place}: not writable", "give another folder with --state")
+        raise ConfigError(f"{place} is not writable", "choose another folder with --state")
 
 
 def _lab_of(state: Path, site: Site) -> None:

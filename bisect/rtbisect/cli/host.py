@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect host list --site site.yaml")
 def host() -> None:
-    """Look at hosts, and switch those that nothing else drives."""
+    """Show hosts, and switch the power of those that no LAVA server is using."""
 
 
 @host.command("list", epilog="Example: rtbisect host list --json")
 @site_option
 @answers
 def list_hosts(output: Output, site: Path | None) -> int:
-    """All hosts: power, what the LAVA server shows of them, and our quarantine list."""
+    """List all hosts: power, state on the LAVA server, and whether we quarantined them."""
     loaded = output.site(site)
     rest, listed = labs.server_at(loaded), labs.quarantine(output.state).all()
     rows = []
@@ -68,7 +68,7 @@ def list_hosts(output: Output, site: Path | None) -> int:
 @site_option
 @answers
 def power(output: Output, name: str, how: str, site: Path | None) -> int:
-    """Power of the host NAME."""
+    """Show or switch the power of the host NAME."""
     loaded = output.site(site)
     machine = inventory.named(loaded, name)
     if how != "status":
@@ -83,15 +83,15 @@ def power(output: Output, name: str, how: str, site: Path | None) -> int:
 @host.command(epilog="Example: rtbisect host console rt01")
 @click.argument("name")
 @site_option
-@click.option("--take", is_flag=True, help="End a session that somebody else has.")
+@click.option("--take", is_flag=True, help="End the session of somebody else.")
 @click.pass_obj
 def console(output: Output, name: str, site: Path | None, take: bool) -> int:
-    """Serial console of the host NAME over IPMI; ~. at the begin of a line ends it."""
+    """Open the serial console of the host NAME over IPMI; ~. at the start of a line ends it."""
     loaded = output.site(site)
     machine = inventory.named(loaded, name)
     _check_may_switch(output, loaded, machine)
     if not sys.stdin.isatty():
-        raise ConfigError("a console needs a terminal", "call it from one")
+        raise ConfigError("a console needs a terminal", "call it from a terminal")
     if take:
         machine.bmc.end_console()
     argv = machine.bmc.console_command()
@@ -108,7 +108,7 @@ def console(output: Output, name: str, site: Path | None, take: bool) -> int:
 @site_option
 @answers
 def health(output: Output, name: str, site: Path | None) -> int:
-    """Sensors and event log of the host NAME; exit code 3 when a sensor is out of its limits."""
+    """Show sensors and event log of the host NAME. Exit code 3: a sensor is out of its limits."""
     controller = inventory.named(output.site(site), name).bmc
     sensors, events = controller.sensors(), controller.events()
     bad = any(each.out_of_limits for each in sensors)
@@ -142,14 +142,14 @@ def accept(output: Output, name: str, site: Path | None, tree: str | None, boots
 
 @host.command(epilog='Example: rtbisect host quarantine rt01 --reason "fan 2 is slow"')
 @click.argument("name")
-@click.option("--reason", help="Why its boots are no evidence.")
+@click.option("--reason", help="Why its boots must not count.")
 @click.option("--release", is_flag=True, help="Take it off the list.")
 @site_option
 @answers
 def quarantine(
     output: Output, name: str, reason: str | None, release: bool, site: Path | None
 ) -> int:
-    """Put the host NAME on our own list: its boots are no evidence until it is released."""
+    """Quarantine the host NAME: its boots do not count until it is released."""
     if bool(reason) == release:
         raise ConfigError("give either --reason or --release", "see `--help`")
     device = inventory.named(output.site(site), name).listed_as
@@ -209,7 +209,7 @@ def check(
     tree: str | None,
     kernel: Path | None,
 ) -> int:
-    """Ask the lab of a site, ours or somebody else's, for all that a campaign needs of it. With the
+    """Test whether the lab of a site, ours or somebody else's, has what a campaign needs. With the
     URL of a LAVA server: only what it shows a user who has no site file yet.
     """
     progress = PlainProgress()

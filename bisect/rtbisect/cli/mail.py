@@ -42,13 +42,13 @@ _REPLY_KEYS = ("key", "message_id", "campaign", "sender", "subject", "at", "stat
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect mail list --json")
 def mail() -> None:
-    """Mails that a person has approved: look at them, send them."""
+    """Look at approved mails, send them, and handle replies."""
 
 
 @mail.command("list", epilog="Example: rtbisect mail list --json")
 @answers
 def list_mails(output: Output) -> int:
-    """The outbox, oldest mail first."""
+    """List the outbox, oldest mail first."""
     mails = output.outbox.all()
     text = "\n".join(map(_mail_line, mails)) or "the outbox is empty"
     output.answer({"mails": [_mail_row(each) for each in mails]}, text)
@@ -59,7 +59,7 @@ def list_mails(output: Output) -> int:
 @site_option
 @answers
 def send(output: Output, site: Path | None) -> int:
-    """Send what is due, each mail once; exits with 3 while something waits for a person.
+    """Send what is due, each mail once. Exit code 3: a mail waits for a person.
 
     Fits a timer. A mail that may have arrived already is in doubt and never sent again by itself.
     """
@@ -84,10 +84,10 @@ def send(output: Output, site: Path | None) -> int:
 @mail.command(epilog="Example: rtbisect mail decide ID sent --why 'it is in the archive'")
 @click.argument("message_id")
 @click.argument("what", type=click.Choice(["sent", "again"]))
-@click.option("--why", required=True, help="What you looked at.")
+@click.option("--why", required=True, help="How you know, in a sentence.")
 @answers
 def decide(output: Output, message_id: str, what: str, why: str) -> int:
-    """Say of a mail that waits for you that it was sent, or is to be sent again."""
+    """Decide about a mail whose delivery is in doubt: it was sent, or is to be sent again."""
     outbox = output.outbox
     state = MailState.SENT if what == "sent" else MailState.QUEUED
     with outbox.sender():
@@ -98,7 +98,7 @@ def decide(output: Output, message_id: str, what: str, why: str) -> int:
             and undecided.kind is MailKind.REPORT
             and withdrawn(outbox, undecided.campaign)
         ):
-            raise ConfigError(f"{message_id} was withdrawn", "it is not sent behind that")
+            raise ConfigError(f"{message_id} was withdrawn", "a withdrawn report cannot be sent")
         decided = outbox.decide(undecided, state, why[:200])
     follow_outbox(output.store, outbox)
     output.answer(_mail_row(decided), _mail_line(decided))
@@ -109,7 +109,7 @@ def decide(output: Output, message_id: str, what: str, why: str) -> int:
 @click.argument("message_id")
 @answers
 def drop(output: Output, message_id: str) -> int:
-    """Take a mail that was not sent out of the outbox; its report is a draft again."""
+    """Remove an unsent mail from the outbox; its report becomes a draft again."""
     outbox = output.outbox
     with outbox.sender():
         outbox.settle()
@@ -138,7 +138,7 @@ def poll(output: Output, site: Path | None) -> int:
 @mail.command(epilog="Example: rtbisect mail replies --json")
 @answers
 def replies(output: Output) -> int:
-    """Replies that were read, oldest first, but those that nobody has to look at."""
+    """List replies, oldest first, without those that need no attention."""
     kept = Replies(output.state).all([s for s in ReplyState if s is not ReplyState.IGNORED])
     return _answer_replies(output, kept)
 
@@ -149,7 +149,7 @@ def replies(output: Output) -> int:
 @site_option
 @answers
 def accept(output: Output, key: str, by: str, site: Path | None) -> int:
-    """Let the commands of the reply KEY count, although nothing proves who sent it."""
+    """Accept the commands of the reply KEY, although nothing proves who sent it."""
     person = approve.approver(output.site(site), by)
     why = Finding.of(Replied.ACCEPTED, person=str(person))
     return _move_reply(output, key, (ReplyState.WAITING,), ReplyState.ACCEPTED, why)
@@ -161,7 +161,7 @@ def accept(output: Output, key: str, by: str, site: Path | None) -> int:
 @site_option
 @answers
 def close(output: Output, key: str, by: str, site: Path | None) -> int:
-    """Let the reply KEY ask for nothing any more, whatever it has asked for."""
+    """Close the reply KEY: none of its commands will be carried out."""
     person = approve.approver(output.site(site), by)
     before = (ReplyState.WAITING, ReplyState.ACCEPTED)
     why = Finding.of(Replied.CLOSED, person=str(person))
@@ -171,9 +171,9 @@ def close(output: Output, key: str, by: str, site: Path | None) -> int:
 @mail.command(epilog="Example: rtbisect mail work")
 @answers
 def work(output: Output) -> int:
-    """Carry out what accepted replies ask for, one after the other; answers are drafts.
+    """Carry out the commands of accepted replies, one after the other; answers are drafts.
 
-    What a kill interrupted, or the lab, goes on when this is called again.
+    Call it again to go on after an interruption or a fault of the lab.
     """
     replies, ended, progress = Replies(output.state), [], PlainProgress()
     follow_outbox(output.store, output.outbox)

@@ -27,7 +27,7 @@ def answers(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command the `Output` for its answer as the first argument, and the option --json."""
     json_option = click.option(
         "--json", is_flag=True, expose_value=False, callback=_answer_in_json,
-        help="Print exactly one JSON object on stdout.",
+        help="Print one JSON object on stdout instead of text.",
     )  # fmt: skip
     return json_option(click.pass_obj(command))
 
@@ -49,19 +49,21 @@ by_option = click.option(
     "--by", required=True, help="Your name or address, as the site file has it."
 )
 send_option = click.option(
-    "--send", "queue", is_flag=True, help="Queue it; without this it is only shown."
+    "--send", "queue", is_flag=True, help="Put the mail into the outbox (default: only show it)."
 )
 good_option = click.option(
     "--good",
     required=True,
     multiple=True,
-    help="Revision without the regression; of several all count, and one of them is measured.",
+    help="Revision without the regression. May be repeated: all bound the range, one is measured.",
 )
-bad_option = click.option("--bad", required=True, multiple=True, help="Revision with it.")
+bad_option = click.option(
+    "--bad", required=True, multiple=True, help="Revision with the regression."
+)
 find_fix_option = click.option(
     "--find-fix",
     is_flag=True,
-    help="Find the repair: --bad is the older revision, --good the newer.",
+    help="Find the commit that fixed it: --bad is the older revision, --good the newer one.",
 )
 
 
@@ -72,7 +74,7 @@ def _check_sure(
     # A number that is none is no larger than any other.
     if sure is not None and not least <= sure <= most:
         raise ConfigError(
-            f"{option.opts[0]} {sure:g} is nothing to begin with", f"give {least:g} to {most:g}"
+            f"{option.opts[0]} {sure:g} is out of range", f"give {least:g} to {most:g}"
         )
     return sure
 
@@ -85,7 +87,7 @@ def _seconds(_context: click.Context, option: click.Parameter, text: str | None)
         return None
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?(s|m|min|h|)", text.strip())
     if found is None:
-        raise ConfigError(f"{option.opts[0]} {text} is no time", "give it as 90s, 30m or 2h")
+        raise ConfigError(f"{option.opts[0]} {text} is not a time", "write it as 90s, 30m or 2h")
     return float(found[1]) * _UNITS_S[found[2]]
 
 
@@ -94,15 +96,15 @@ time_option = click.option(
     "time_s",
     callback=_seconds,
     metavar="TIME",
-    help="As 30m: then no further run begins, and the answer is what is known.",
+    help="Start no run after this time, as 30m, and answer with what is known.",
 )
 
 sure_option = click.option(
     "--sure",
     type=float,
     callback=_check_sure,
-    help="How sure you are that the change is in the range, 0.05 to 0.99 (default: 0.8, or what a"
-    " check of these ends has shown). The less, the more boots it takes to name a commit.",
+    help="Your prior probability that the change is in the range, 0.05 to 0.99 (default: 0.8, or"
+    " what a check of these ends gave). A lower one takes more boots to name a commit.",
 )
 
 
@@ -125,6 +127,6 @@ def site_path(option: Path | None) -> Path:
     if not place.is_file():
         raise ConfigError(
             f"no site file {place}",
-            "give one with --site; site.example.yaml shows what stands in it",
+            "give one with --site; site.example.yaml is an example",
         )
     return place.absolute()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @answers
 def rejudge(output: Output, folder: Path) -> int:
-    """Judge the measurements of the bundle in FOLDER again; exits with 1 when they say otherwise.
+    """Judge the measurements of the bundle in FOLDER again. Exit code 1: the answer differs.
 
     Needs no tree, no lab and no network.
     """
@@ -56,7 +56,7 @@ def rejudge(output: Output, folder: Path) -> int:
 @click.argument("consoles", nargs=-1, required=True, type=click.File("rb"))
 @answers
 def figures(output: Output, folder: Path, consoles: tuple[BinaryIO, ...]) -> int:
-    """Figures of boots by the scripts of the bundle in FOLDER, from their CONSOLES.
+    """Compute the figures of boots with the scripts of the bundle in FOLDER, from their CONSOLES.
 
     Names of consoles begin with the kernel, as the scripts write them. The figure of the report
     stands beside the limit half way between its two kernels; of one boot all figures are told.
@@ -94,7 +94,7 @@ _SHOWN = ("suite", "name", "window", "value", "unit")
 def _text(console: BinaryIO) -> str:
     data = console.read(LONGEST + 1)
     if len(data) > LONGEST:
-        raise ConfigError(f"the console {console.name} is too long", "give that of one boot")
+        raise ConfigError(f"the console {console.name} is too long", "give the console of one boot")
     return data.decode("utf-8", "replace")
 
 

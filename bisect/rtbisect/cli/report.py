@@ -55,7 +55,7 @@ def report() -> None:
 @click.option("--rules", "as_rules", is_flag=True, help="Print the rules instead.")
 @answers
 def lint(output: Output, file: Path | None, as_rules: bool) -> int:
-    """Hold a mail (FILE, or `-` for standard input) against the rules for regression mails.
+    """Check a mail (FILE, or `-` for standard input) against the rules for regression mails.
 
     Exits with 1 when there are findings.
     """
@@ -65,7 +65,7 @@ def lint(output: Output, file: Path | None, as_rules: bool) -> int:
         output.answer({"rules": rows}, text)
         return 0
     if file is None:
-        raise ConfigError("no mail to look at", "give its FILE, or `-` for standard input")
+        raise ConfigError("no mail given", "give its FILE, or `-` for standard input")
     faults = lint_mail(_mail_bytes(file))
     text = "\n".join(map(_fault_line, faults)) or "no findings"
     output.answer({"file": str(file), "findings": _fault_rows(faults)}, text)
@@ -176,7 +176,7 @@ def propose(
 @by_option
 @answers
 def approve(output: Output, campaign: str, by: str) -> int:
-    """Answer for the mail of CAMPAIGN: it goes to the outbox as it lies there."""
+    """Approve the mail of CAMPAIGN: it goes to the outbox unchanged, in your name."""
     store = output.store
     record = store.get(campaign)
     mail = approving.approve(output.state, store, record, by)
@@ -202,7 +202,7 @@ def for_kcidb(output: Output, campaign: str, origin: str) -> int:
     """Print CAMPAIGN in KCIDB's format; `kcidb:` of a site file writes such files by itself."""
     folder = output.store.get(campaign).draft().folder
     if not re.fullmatch(r"[a-z0-9_]{1,64}", origin):
-        raise ConfigError(f"{origin!r} is no origin of KCIDB", "a-z, 0-9 and _ make one")
+        raise ConfigError(f"{origin!r} is not a KCIDB origin", "use only a-z, 0-9 and _")
     text = kcidb_json(read_input(folder), origin)
     output.answer(json.loads(text), text)
     return 0
@@ -213,7 +213,7 @@ def for_kcidb(output: Output, campaign: str, origin: str) -> int:
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @answers
 def bundle(output: Output, campaign: str, folder: Path | None) -> int:
-    """Write the evidence of CAMPAIGN to FOLDER, where `rejudge` needs nothing else.
+    """Write the evidence of CAMPAIGN to FOLDER, complete enough for `rejudge`.
 
     Its page is among it. Without FOLDER it is published where the site file says (mail:
     evidence:), with an archive beside it.
@@ -223,7 +223,9 @@ def bundle(output: Output, campaign: str, folder: Path | None) -> int:
     if folder is None and (site := record.request.site):
         folder = load_site(Path(site)).evidence_folder(campaign)
     if folder is None:
-        raise ConfigError("no folder for the evidence", "give one, or mail: evidence: of the site")
+        raise ConfigError(
+            "no folder for the evidence", "give FOLDER, or set mail: evidence: in the site file"
+        )
     files = write_bundle(output.state, record, folder.absolute(), packed=published)
     names = [str(path.relative_to(folder.absolute())) for path in files]
     data = {"campaign": campaign, "folder": str(folder), "files": names}
@@ -267,7 +269,7 @@ def _show_or_queue(output: Output, mail: OutMail, about: dict[str, str], *, queu
     "digest", epilog="Example: rtbisect report digest --hours 24 --by 'A Person' --send"
 )
 @click.option("--hours", type=click.IntRange(1, 24 * 366), default=24, show_default=True)
-@click.option("--lab", "lab_only", is_flag=True, help="What is wrong with the lab, alone.")
+@click.option("--lab", "lab_only", is_flag=True, help="Report faults of the lab only.")
 @click.option("--by", default="", help="Name or address of an approver of the site; for --send.")
 @click.option("--send", "queue", is_flag=True, help="Queue it for the operator, if there is "
               "anything to tell.")  # fmt: skip
@@ -278,7 +280,7 @@ def make_digest(
 ) -> int:  # fmt: skip
     """Tell the operator what happened and what waits for a person; with --lab only of the lab.
 
-    Fits a timer. Exits with 3 while the lab is in the way of a campaign.
+    Suits a timer. Exit code 3: a fault of the lab stops a campaign.
     """
     loaded = output.site(site)
     person = approving.approver(loaded, by) if queue else None
@@ -311,18 +313,18 @@ def page(output: Output, campaign: str) -> int:
 @seed_option
 @answers
 def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, seed: int) -> int:
-    """Boot what CAMPAIGN calls bad beside a patch on top of it, or another revision.
+    """Compare the bad revision of CAMPAIGN with a patch on top of it, or with another revision.
 
     Writes an answer in the thread of its report. Exits with 0 where the effect is taken back, 1
     where the figure does not change, 4 where the boots leave it open.
     """
     if (patch is None) == (rev is None):
-        raise ConfigError("what is to be tested?", "give one of --patch and --rev")
+        raise ConfigError("nothing to test", "give either --patch or --rev")
     record = output.store.get(campaign)
     if patch is not None:
         mbox = _mail_bytes(patch)
         if len(mbox) >= MOST_BYTES:
-            raise ConfigError(f"{patch} has {MOST_BYTES} bytes or more", "give the patch alone")
+            raise ConfigError(f"{patch} is larger than {MOST_BYTES} bytes", "give the patch alone")
         question = ab_test.of_patch(output.state, record, mbox, seed)
     else:
         question = ab_test.of_revision(output.state, record, rev or "", seed)
@@ -352,7 +354,7 @@ def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, 
 @send_option
 @answers
 def answer(output: Output, campaign: str, check: str, by: str, queue: bool) -> int:
-    """Answer in the thread of the report of CAMPAIGN what the campaign CHECK has measured.
+    """Answer in the thread of the report of CAMPAIGN with what the campaign CHECK measured.
 
     It goes to who asked, and to all who have the report. The draft, answer-CHECK.eml beside the
     report, may be edited before.
@@ -367,7 +369,7 @@ def answer(output: Output, campaign: str, check: str, by: str, queue: bool) -> i
 @site_option
 @answers
 def follow(output: Output, site: Path | None) -> int:
-    """Look for commits that say they mend what was reported, and boot the branch that has them.
+    """Look for commits that claim to fix what was reported, and test the branch that has them.
 
     Fits a timer. Answers are drafts; a report whose effect is gone is fixed. Exits with 4 where
     boots leave it open.

@@ -38,7 +38,7 @@ DRAFTED = (
 @site_option
 @answers
 def watch(output: Output, once: bool, seed: int, site: Path | None) -> int:
-    """Check new revisions of all configured trees; bisect and draft where one regressed.
+    """Check new revisions of all configured trees; if one regressed, bisect and write a draft.
 
     Exit code 0: nothing regressed; 1: a regression was found (see the drafts); more: a tree
     could not be judged.

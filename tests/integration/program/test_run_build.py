@@ -146,7 +146,7 @@ def test_a_build_that_fails_at_the_good_end_is_told_in_a_line(
         (["--build", "'make"], "a quote that does not end"),
         (["--build", "no-such-program-anywhere"], "is not there"),
         (["--keep-builds", "3"], "--keep-builds needs --build"),
-        (["--build", "true", "--build-timeout", "0"], "is no time"),
+        (["--build", "true", "--build-timeout", "0"], "is not a time limit"),
     ],
 )
 def test_bad_words_of_a_build_are_one_line(tmp_path, repo, words, said):

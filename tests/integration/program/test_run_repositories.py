@@ -118,7 +118,7 @@ def test_skipped_revisions_are_not_tested_and_counted(tmp_path, repo):
     [
         ("side4", "holds an end"),
         ("start..side4", "holds an end"),
-        ("main1...main2", "is no range"),
+        ("main1...main2", "is not a range"),
         ("nothing", "is no commit"),
     ],
 )
