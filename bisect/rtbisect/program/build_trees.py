@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 #: Trees that are kept where nobody says how many: both ends, a culprit with its parent, candidates.
 MOST_TREES = 12
-#: Names of worktrees have two digits.
+#: Names of worktrees have two digits, so that all their paths are equally long.
 HIGHEST_NUMBER = 99
 
 #: A further tree is made while the disk has room for so many of the largest one, and this beside.
@@ -79,16 +79,16 @@ class WorkTree(Protocol):
 class BuildSettings:
     """What `rtbisect run --build` builds, and how."""
 
-    #: Started at the top of a worktree.
+    #: argv of the build, started at the top of a worktree.
     argv: tuple[str, ...]
     timeout_s: float
     #: Trees that are kept at most; 0: MOST_TREES, as far as the disk has room.
     keep: int
-    #: Where logs are kept, build-SHA.log.
+    #: Folder of the build logs, build-SHA.log.
     work_dir: Path
-    #: What another campaign built, perhaps in another way, is of no use.
+    #: Trees of another campaign are not reused: its build command may differ.
     campaign: str
-    #: The worktree of a number from 1 on.
+    #: Returns the worktree with this number (1, 2, ...).
     tree: Callable[[int], WorkTree]
     #: Shows a line to who waits.
     tell: Callable[[Finding], None]
@@ -98,9 +98,9 @@ class BuildSettings:
 class Made:
     """How a build ended."""
 
-    #: Its tree; None where it failed.
+    #: Folder of the built tree; None if the build failed.
     path: Path | None
-    #: Why, one printable line; "" where it did not fail.
+    #: Reason of the failure, one printable line; "" if it built.
     error: str
     seconds: float
 
@@ -111,9 +111,9 @@ class _Kept:
 
     campaign: str
     revision: str
-    #: Bytes on the disk.
+    #: Disk space of the tree, in bytes.
     size: int
-    #: The larger, the later; no clock is asked, which may jump.
+    #: Counter of use: the tree with the smallest was used longest ago. A clock may jump.
     used: int = 0
 
 

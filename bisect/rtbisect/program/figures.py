@@ -64,7 +64,7 @@ class NoFigureError(Exception):
 
 
 class WrongNameError(NoFigureError):
-    """The output has figures, and which one is meant cannot be told: said on the command line."""
+    """The output has several figures and the command line does not say which one to use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +82,14 @@ class Figure:
 class Reading:
     """What one run says: its repetitions."""
 
-    #: In `unit`; one at least.
+    #: In `unit`; at least one value.
     values: tuple[float, ...]
-    #: "" where nobody knows.
+    #: "" if the unit is unknown.
     unit: str = ""
 
     @property
     def value(self) -> float:
-        """The one observation that they are."""
+        """The median of the repetitions: one run is one observation."""
         return statistics.median(self.values)
 
 
@@ -249,7 +249,7 @@ def _figure(name: str, text: str, line: str) -> Figure:
     """A number with its unit, if any; NoFigureError for anything else."""
     match = _VALUE.fullmatch(text)
     if match is None:
-        # As many digits as nobody writes.
+        # More digits than the pattern allows: no measurement is that long.
         kind = Commands.NOT_FINITE if text.isdecimal() else Commands.NO_NUMBER
         raise NoFigureError(kind, line=cut(line, 80))
     unit = match[2] or ""

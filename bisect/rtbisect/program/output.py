@@ -25,16 +25,16 @@ NOT_RUN = (126, 127)
 #: Figures stand in the last lines of stdout; this much of it is read. A JSON object may have as
 #: many lines as there are.
 TAIL_BYTES = 1024 * 1024
-#: Longer outputs of tools are not read.
+#: Longest output, in bytes, that --format, --extract and --json-path read.
 MOST_BYTES = 16 * 1024 * 1024
 #: What fails with less than this left on the disk failed for want of room.
 FULL_BYTES = 64 * 1024 * 1024
 #: A command or a build that prints more is ended: one that prints for ever fills the disk.
 MOST_PRINTED_BYTES = 256 * 1024 * 1024
-#: Of what a command printed this much is kept.
+#: Bytes of output that are kept on disk: its end.
 KEPT_BYTES = 1024 * 1024
 
-#: Colours and the like, which many programs print to anybody.
+#: Terminal escapes (colours), which many programs print even without a terminal.
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
@@ -71,13 +71,13 @@ def not_there(begun: str, code: int, errors: list[str], look_at: str) -> Misaske
 
 
 def tail(path: Path) -> list[str]:
-    """The last lines of a file that may be large or hold anything."""
+    """The last lines of a file of any size, which may contain invalid UTF-8."""
     lines = _text(_end_of(path, TAIL_BYTES)).splitlines()
     return [line.strip() for line in lines if line.strip()]
 
 
 def whole(path: Path) -> str:
-    """A file of MOST_BYTES at most, which may hold anything."""
+    """The text of a file of at most MOST_BYTES, which may contain invalid UTF-8."""
     return _text(path.read_bytes())
 
 

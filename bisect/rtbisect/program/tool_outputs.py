@@ -39,7 +39,7 @@ class Format(StrEnum):
     RTLA = "rtla"
 
 
-#: The unit in which times of a tool are told.
+#: Unit of the times that a tool reports.
 _UNITS: Mapping[Format, str] = {
     Format.HYPERFINE: "ms",
     Format.GOOGLE_BENCHMARK: "ns",
@@ -48,7 +48,7 @@ _UNITS: Mapping[Format, str] = {
     Format.CYCLICTEST: "us",
     Format.RTLA: "us",
 }
-#: The figure that is meant where none is named.
+#: Figure that is read if --metric names none.
 _USUAL = {Format.CYCLICTEST: "max"}
 
 
@@ -66,6 +66,7 @@ _RATES = ("/op", "/s")
 
 #: In characters.
 _LONGEST_UNIT = 16
+#: Longest line that is parsed, in characters.
 _LONGEST_LINE = 2000
 
 _N = r"([0-9][0-9,]{0,30}(?:\.[0-9]{1,20})?)"
@@ -82,7 +83,7 @@ def read(text: str, tool: Format, metric: str) -> list[Figure]:
     wanted = metric or _USUAL.get(tool, "")
     names = list(dict.fromkeys(each.name for each in figures))
     if not wanted and tool is Format.GO:
-        # Beside the time of a benchmark stands what it allocates.
+        # Without a name, skip the allocation figures next to the time of a benchmark.
         names = list(dict.fromkeys(each.name for each in figures if each.unit == "ns/op"))
     if not wanted:
         if len(names) > 1:
@@ -146,7 +147,7 @@ _AGGREGATES = ("_mean", "_median", "_stddev", "_cv", "_min", "_max")
 
 
 def _google_benchmark(text: str) -> Iterator[Figure]:
-    """The real time of an iteration, NAME, and NAME:cpu; of aggregates none."""
+    """Real time of an iteration as NAME, CPU time as NAME:cpu; aggregate rows are left out."""
     rows = _rows(text, "benchmarks")
     for row in rows:
         if row.get("run_type", "iteration") != "iteration":

@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 class Wanted:
     """Where a figure stands in an output: in the last lines, unless one of the others is given."""
 
-    #: Its name; "" for a number alone, or the only one.
+    #: Name of the figure; "" for a number without a name, or for the only one.
     metric: str = ""
-    #: A `Format`.
+    #: Value of a `Format`: the tool that wrote the output; "" for none.
     tool: str = ""
-    #: An expression whose first group is the figure.
+    #: Regular expression whose first group is the figure; "" for none.
     extract: str = ""
     #: A path as `results[*].mean`.
     json_path: str = ""
-    #: In which it is told; "" leaves the one that is printed.
+    #: Unit to convert to; "" keeps the printed one.
     unit: str = ""
 
     def checked(self) -> Wanted:

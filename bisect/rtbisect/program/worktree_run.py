@@ -55,19 +55,19 @@ def traits_of(*, built: bool) -> Traits:
 class CommandSettings:
     """What `rtbisect run` measures, and how."""
 
-    #: Started in what `checkout` gives.
+    #: argv, started in the folder that `checkout` returns.
     argv: tuple[str, ...]
-    #: Where the figure stands in the output.
+    #: How the figure is found in the output.
     wanted: Wanted
-    #: The exit code is the figure: 0 is good, 1 to 127 bad.
+    #: Judge by the exit code instead of a figure: 0 is good, 1 to 127 is bad.
     pass_fail: bool
-    #: Of one run.
+    #: Time limit of one run, in seconds.
     timeout_s: float
-    #: Where outputs are kept, RUN_ID.out and RUN_ID.err.
+    #: Folder for stdout and stderr of each run: RUN_ID.out and RUN_ID.err.
     work_dir: Path
-    #: Puts the worktree at a sha, clean; gives its path.
+    #: Checks out a sha into a clean worktree and returns its path.
     checkout: Callable[[str], Path]
-    #: Gives the files of a sha their contents again, and leaves all others.
+    #: Restores the tracked files of a sha, and leaves untracked and ignored ones.
     restore: Callable[[str], Path]
     #: What identifies the sources of a sha: equal sources are equal kernels to the search.
     tree_of: Callable[[str], str]
@@ -79,7 +79,7 @@ class CommandSettings:
     positive: bool = False
     #: The first run of all is of a revision that is said to be good.
     good_first: bool = False
-    #: Shows a line to who waits.
+    #: Prints a line of progress.
     tell: Callable[[Finding], None] = lambda _finding: None
     #: Builds revisions and keeps their trees; None where nothing is built, and all revisions run in
     #: one worktree.
@@ -96,18 +96,18 @@ class CommandInWorktree:
         self._source = settings.work_dir
 
     def width(self) -> int:
-        """There is one working tree."""
+        """One: all runs share one worktree."""
         return 1
 
     def leave(self) -> None:
-        """Nothing is open."""
+        """Nothing to do: no file or connection stays open between runs."""
 
     def files(self, build: Build) -> frozenset[str]:  # noqa: ARG002
-        """Nobody knows what the command reads."""
+        """None: which files the command reads is unknown, so that no commit is excluded."""
         return frozenset()
 
     def changed(self, parent: Build, culprit: Build) -> tuple[Function, ...] | None:  # noqa: ARG002
-        """Nor what it runs."""
+        """None: which functions the command runs is unknown."""
         return None
 
     def build(self, sha: str, layout: int, note: Note) -> Build:  # noqa: ARG002
@@ -185,7 +185,7 @@ class CommandInWorktree:
             error_log=err,
             on_start=lambda pgid: note(f"pgid:{pgid}"),
             whole_env=True,
-            # What goes on in the background would load all later runs.
+            # A process left in the background would slow down all later runs.
             clear=True,
             most_log_bytes=MOST_PRINTED_BYTES,
         )
@@ -246,7 +246,7 @@ class CommandInWorktree:
         try:
             reading = read(out, settings.wanted)
         except WrongNameError as error:
-            # A revision may print other figures than its neighbours; the first end may not.
+            # Some revisions may lack the figure; if the first end does, the request is wrong.
             if not _is_first(out):
                 raise
             hint = "look at the options that name the figure, then start again"
