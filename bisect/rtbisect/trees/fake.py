@@ -18,7 +18,7 @@ class FakeTree:
     """Implements `ports.Tree` for one graph."""
 
     commits: CommitGraph
-    #: Becomes the worktree; its file REVISION holds the sha.
+    #: Folder that is used as the worktree; its file REVISION holds the sha.
     folder: Path
     #: Shas by name.
     names: Mapping[str, str] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class FakeTree:
     tags: Mapping[str, str] = field(default_factory=dict)
     #: What `series` gives, by the sha of the repair.
     standing: Mapping[str, tuple[SeriesState, ...]] = field(default_factory=dict)
-    #: Shas that were checked out, in order.
+    #: Log of all checkouts, as shas in order.
     checkouts: list[str] = field(default_factory=list)
 
     def _known(self) -> dict[str, Commit]:

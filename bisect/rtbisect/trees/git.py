@@ -48,14 +48,14 @@ LOCK_WAIT_S = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class GitTreeSettings:
-    """Where a tree lies."""
+    """Paths of a tree: its source, its worktree and its lock."""
 
     name: str
     #: A local path, which is only read, or a URL.
     repo: Path | str
-    #: What every checkout uses. Our own store lies beside it, under the same name with .git added.
+    #: Worktree of every checkout. Our object store lies next to it, with .git added to its name.
     worktree: Path
-    #: Guards both, and all worktrees that have a number.
+    #: Lock file of worktree, store and all numbered worktrees.
     lock: Path
     #: Files that are laid over each revision (trees/overlay.py), packed; b"" for none.
     overlay: bytes = b""
@@ -207,7 +207,7 @@ class GitTree:
 
     @property
     def path(self) -> Path:
-        """Where `checkout` puts files."""
+        """Folder of the worktree that `checkout` fills."""
         return self._worktree.path
 
     def numbered(self, number: int) -> GitTree:
@@ -215,7 +215,7 @@ class GitTree:
         return GitTree(self._settings, number)
 
     def settle(self) -> None:
-        """Files of the commit that is checked out belong to it as they are now."""
+        """Record the tracked files as they are now, for `settled`: a build may change them."""
         with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._lock_name()) as descriptor:
             inside = self._submodules
             if not (
@@ -240,7 +240,7 @@ class GitTree:
         return True
 
     def _lay_over(self, *, clean: bool) -> None:
-        """What belongs into a worktree beside the files of the commit."""
+        """Overlay files that are copied into a worktree after each checkout."""
         if self._overlay is not None:
             self._overlay.lay(self._worktree.path, clean=clean)
 
@@ -380,7 +380,7 @@ class GitTree:
         )
 
     def _fields(self, sha: str, form: str) -> list[str]:
-        """What git tells of a commit in this form, whose parts have a NUL between them."""
+        """Fields of a commit in a `git log --format` whose fields are separated by NUL."""
         words = ("--no-commit-header", "--max-count=1", "--date=default", f"--format={form}")
         done = self._git().try_("rev-list", *words, full_sha(sha))
         fields = done.stdout.removesuffix("\n").split("\0")

@@ -22,9 +22,9 @@ DATE = "2000-01-01T00:00:00+00:00"
 class Merged:
     """A three-way merge."""
 
-    #: Id of the files; None where they conflict.
+    #: Tree id of the result; None if there are conflicts.
     tree: str | None
-    #: Which do, as the tree names them.
+    #: Paths of the conflicting files.
     conflicts: tuple[str, ...] = ()
 
 

@@ -25,7 +25,7 @@ _NESTING = re.compile(rb"multipart/|message/", re.IGNORECASE)
 
 
 class UnreadableError(ValueError):
-    """A mail that nobody writes to say something."""
+    """A mail with more parts or longer headers than real mails have."""
 
     def __init__(self, why: Ignored, **data: str) -> None:
         super().__init__(why.value)

@@ -22,7 +22,7 @@ from rtbisect.trees.plumbing import Git
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: Of all files together.
+#: Largest size of all overlay files together, in bytes.
 MOST_BYTES = 256 << 20
 
 
@@ -85,7 +85,7 @@ def _files_at(repo: Path, path: str) -> Iterator[str]:
         f":(top,literal){path}",
     )
     found = [name for name in Git(cwd=repo)(*words).split("\0") if name]
-    # What is deleted today is no file of today, nor what a link stands for that took its place.
+    # git ls-files also lists files that are deleted in the work tree, or lie below a link there.
     there = [
         name
         for name in found
@@ -113,7 +113,10 @@ def _entry(repo: Path, name: str, most_bytes: int) -> tuple[tarfile.TarInfo, byt
         entry.type, entry.linkname = tarfile.SYMTYPE, target
         return entry, b""
     if not place.is_file():
-        raise ConfigError(f"--overlay {printable(name, 200)} is no file", "give files and folders")
+        raise ConfigError(
+            f"--overlay {printable(name, 200)} is not a file or folder",
+            "give paths of your work tree",
+        )
     with place.open("rb") as stream:
         # Its size is no promise: it may grow.
         data = stream.read(most_bytes + 1)

@@ -11,7 +11,7 @@ from pathlib import Path
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.process.command import Completed, failure, printable, run
 
-#: Seconds for a question, a walk of the history, a checkout of a kernel, a first fetch.
+#: Time limits in seconds: of a short query, a walk of the history, a checkout of a kernel, a fetch.
 QUICK_S = 120.0
 WALK_S = 900.0
 CHECKOUT_S = 1800.0
@@ -43,10 +43,10 @@ FULL_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """Git in one directory."""
+    """Runs git in one directory."""
 
     cwd: Path
-    #: Told, not discovered, where they are given.
+    #: GIT_DIR and work tree; if given, git does not search for them.
     git_dir: Path | None = None
     work_tree: Path | None = None
     env: Mapping[str, str] = field(default_factory=dict)

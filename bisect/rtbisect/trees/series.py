@@ -42,9 +42,9 @@ UPSTREAM = re.compile(
 )
 _PICKED = re.compile(r"^\(cherry picked from commit ([0-9a-f]{40,64})\)\s*$", re.MULTILINE)
 _REVERTED = re.compile(r"\bThis reverts commit ([0-9a-f]{12,64})")
-#: Enough of an id to tell a commit.
+#: Hex digits that identify a commit.
 _SHORT = 12
-#: Reverts of reverts are followed so far.
+#: How deep a chain of reverts of reverts is followed.
 _MOST_TURNS = 4
 
 _VERSION = "([0-9]{1,3})[.]([0-9]{1,4})"
@@ -142,7 +142,7 @@ def _newest(found: Iterable[_Tip]) -> list[_Tip]:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """At each series in turn."""
+    """Looks at one series after another."""
 
     git: Git
     source: Git

@@ -95,7 +95,9 @@ class Store:
         """Make the store, or make it again for another source. Hold the tree's lock."""
         wanted, mark = self.mark_text(), self.path / MARK
         if self.path.is_dir() and any(self.path.iterdir()) and not mark.is_file():
-            raise ConfigError(f"{self.path} is in the way", "move it or choose another state")
+            raise ConfigError(
+                f"{self.path} is not a git repository of ours", "move it, or choose another --state"
+            )
         self.path.mkdir(parents=True, exist_ok=True)
         kind = "sha1"
         if not self.remote:
