@@ -24,15 +24,15 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 _CHUNK = 1 << 16
 
-#: The request under way in a thread.
+#: Per thread: the request in progress.
 _LOCAL = threading.local()
 
 
 class Sink(Protocol):
-    """What takes the parts of a body; it may raise to end it."""
+    """Receives the chunks of a body; raises to stop the transfer."""
 
     def add(self, data: bytes) -> None:
-        """The next part."""
+        """Take the next chunk."""
 
 
 class TooLargeError(Exception):
@@ -40,7 +40,7 @@ class TooLargeError(Exception):
 
 
 class WholeBody:
-    """A body as it is, of at most so many bytes; TooLargeError for more."""
+    """Collects a body of at most `most_bytes`; TooLargeError for more."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
