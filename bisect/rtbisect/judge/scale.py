@@ -28,7 +28,7 @@ def badness(threshold: Threshold, value: float) -> float:
 
 
 def all_badness(threshold: Threshold, values: Sequence[float]) -> tuple[float, ...]:
-    """Badness of every value, in order."""
+    """The values as badness (higher is worse), in the same order."""
     return tuple(badness(threshold, value) for value in values)
 
 
@@ -65,12 +65,12 @@ def unit_behind(threshold: Threshold) -> str:
 
 
 def counted(threshold: Threshold) -> bool:
-    """Whether boots are numbers of events, of which more are worse."""
+    """Whether a value is a number of events (`statistic: count`) of which more are worse."""
     return threshold.statistic is Statistic.COUNT and threshold.better is Better.LOWER
 
 
 def by_mean(threshold: Threshold) -> bool:
-    """Whether the middle of boots is their mean."""
+    """Whether the average of boots is their mean; else it is the median."""
     return threshold.statistic is not Statistic.MEDIAN
 
 

@@ -51,7 +51,7 @@ def origins(
     if means is None:
         return ()
     base, new = means
-    # In one order in every process: a sum in another order is another number.
+    # Sorted, because floating-point sums depend on the order.
     sources = sorted(base.keys() | new.keys())
     change = {source: new.get(source, 0.0) - base.get(source, 0.0) for source in sources}
     sign = 1.0 if rises else -1.0
@@ -124,6 +124,6 @@ def _mean(
 
 
 def _window_ended(run: Run, windows: Collection[str]) -> bool:
-    """Whether a boot ran a window to its end; lab/measurements.py tells which it did not."""
+    """Whether a boot finished a window; lab/measurements.py lists the unfinished ones."""
     failed = Facts.of(run).unexplained
     return run.complete and not run.hung and bool(set(run.window_order) & set(windows) - failed)

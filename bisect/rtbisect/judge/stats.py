@@ -20,7 +20,7 @@ from scipy.stats import t as student_t
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    #: Boots of base and new.
+    #: Number of boots of base and of new.
     Pair = tuple[Sequence[float], Sequence[float]]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -32,10 +32,10 @@ EXACT_SPLITS = 50_000
 EXACT_RANKS = 120
 #: Random splits of the sampled permutation test; its smallest p is 1 / (this + 1).
 SAMPLED_SPLITS = 20_000
-#: Resamples of the bootstrap.
+#: Number of bootstrap resamples.
 RESAMPLES = 4_000
 _BLOCK = 2_000
-#: Of the intervals that are told.
+#: Confidence level of the intervals that are reported.
 LEVEL = 0.95
 
 

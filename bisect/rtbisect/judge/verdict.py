@@ -23,10 +23,10 @@ from rtbisect.model.kinds.judge import Judged, Side, Told
 #: Boots of two kernels, the one that should be better first.
 Pair: TypeAlias = tuple[Sample, Sample]
 
-#: With fewer boots on a side the bootstrap interval is too short to say "pass".
+#: Fewest boots on a side for "pass": with fewer, the bootstrap interval is too narrow.
 PASS_BOOTS = 3
 
-#: Of all looks for a change to the better together.
+#: Error rate of all tests for an improvement together.
 IMPROVED_ALPHA = 0.005
 
 #: Share of the ends' shift below which there is more than this one culprit, and how sure of it the

@@ -16,9 +16,9 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Gates, Side, Told
 from rtbisect.model.result import Gate, GateName
 
-#: Fewer boots do not tell what luck makes of them.
+#: Fewest boots of the parent from which random series are drawn.
 FEWEST = 6
-#: For both directions together 1%.
+#: Alpha of each direction; 1% for both together.
 ALPHA = 0.005
 #: What luck makes of two series is told as what so many draws stay within; of two groups of builds
 #: it is what the check of other builds decides by, or less.
@@ -98,7 +98,7 @@ def _pooled(apart: Sequence[Pair]) -> Pair:
 def _luck(threshold: Threshold, pair: Pair) -> tuple[bool, Finding]:
     """Whether these boots differ by more than luck makes of those of the parent alone."""
     base, new = sides(threshold, *pair)
-    # Both directions are the same draw.
+    # Both series are drawn from the same boots: the interval is symmetric, its upper end is enough.
     _, luck = stats.bootstrap_shift(base, base, level=WITHIN)
     change = centre(threshold, new) - centre(threshold, base)
     reason = Finding.of(
@@ -155,7 +155,7 @@ def _differ(
 
 
 def shift_found(threshold: Threshold, shift: float) -> Finding:
-    """A shift of badness as what it is of the figure."""
+    """A shift of badness as a ratio or a difference of the figure."""
     lower = threshold.better is Better.LOWER
     effect = effect_of(threshold, shift if lower else -shift)
     if threshold.scale is Scale.LOG:

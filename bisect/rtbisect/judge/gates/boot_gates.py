@@ -33,9 +33,9 @@ RATE_SLACK_PER_S = 10.0
 LEAST_RATIO = 1.5
 MOST_RATIO = 4.0
 SEEN_SHARE = 0.2
-#: Doses of two kernels that differ by more than this share do not compare by rates.
+#: Largest relative difference of two doses (events/s) at which rates may be compared.
 DOSE_SHARE = 0.10
-#: Timer interrupts a second on an idle isolated CPU above which it is not isolated.
+#: Most timer interrupts a second on an idle CPU that counts as isolated.
 MOST_TICKS_PER_S = 10.0
 
 
@@ -48,7 +48,7 @@ def failed(name: str, reason: Finding) -> Gate:
 
 
 def absent(name: str, reason: Finding) -> Gate:
-    """There is nothing that the gate could look at."""
+    """The gate does not apply: the data it needs does not exist."""
     return Gate(name, GateStatus.ABSENT, reason)
 
 

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 class GateInput:
     """A culprit, its parent and their boots, which the gates are asked about."""
 
-    #: The searched metric.
+    #: Threshold of the metric that was searched.
     threshold: Threshold
     #: All windows of a boot; in `explaining` those that explain the searched one.
     windows: tuple[Window, ...]
-    #: The device type is an emulator.
+    #: Whether the device type is an emulator.
     emulated: bool
     #: Fresh boots of both kernels, also those that are no evidence.
     parent: Boots
@@ -40,7 +40,7 @@ class GateInput:
     files: tuple[str, ...] = ()
     changed: reachability.Changed = reachability.UNKNOWN
     explaining: tuple[Window, ...] = ()
-    #: The profile of the boots isolates CPUs.
+    #: Whether the profile of the boots isolates CPUs.
     isolates: bool = True
     #: Beside the fresh boots; None in campaigns that began before the gate asked for it.
     beside: aa.Beside | None = None
@@ -57,7 +57,7 @@ def examine(given: GateInput) -> tuple[Gate, ...]:
     both = (*parent, *culprit)
     figures = given.parent.sample(key), given.culprit.sample(key)
     told = [(run.run_id, Facts.of(run)) for run in both]
-    # A boot that hung has no facts of its end.
+    # The facts at the end of a boot are missing where it hung.
     ended = [(run, facts) for run, facts in told if facts.raw_sha256]
     gates = [
         _hang_gate(given),
@@ -102,7 +102,7 @@ def _guard_gate(given: GateInput, both: Sequence[Run]) -> Iterable[Gate]:
     if not names or not both:
         return
     told_by_boot = [{m.name for m in run.measurements if m.suite == suite.name} for run in both]
-    # A boot that hangs has one figure only.
+    # A boot that hangs reports only that it hung, and no other figure.
     untold = [name for name in names if not any(name in told_names for told_names in told_by_boot)]
     if untold:
         found = Finding.of(Gates.GUARDS_BLIND, guards=tuple(untold))
@@ -155,7 +155,7 @@ def _correctness_gates(
 
 
 def _isolation_gates(windows: Sequence[Window], parent: Sequence[Run]) -> Iterable[Gate]:
-    """The tick on idle CPUs of the parent: a culprit may be what brought it back."""
+    """Gate G17, on the parent only: the culprit itself may be what brought the tick back."""
     ticks = {(suite.name, suite.tick) for suite in every()}
     for window in windows:
         values = _values(parent, ticks, window.name)

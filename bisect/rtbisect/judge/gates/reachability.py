@@ -29,7 +29,7 @@ class Changed:
 
 
 UNKNOWN = Changed()
-#: Functions that did not run: so many of them are named.
+#: How many of the functions that did not run are named.
 _NAMED = 4
 
 
