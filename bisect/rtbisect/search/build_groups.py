@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 #: confidence before.
 ALPHA = 0.05
 LOOKS = 3
-#: The chance that the second look sees what the ends differ by.
+#: Power of the second look for a shift as large as that of the ends.
 POWER = 0.9
 #: Builds a side: at the first look, and at most at the second and at the last one.
 FEWEST, MOST, LAST = 4, 12, 18
@@ -57,17 +57,17 @@ MOST_BOOTS, MEDIAN_COST = 6, 1.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildPlan:
-    """Which builds are compared."""
+    """Which builds the comparison of builds may take, and how many."""
 
     #: Kernels that the search has not booted, of the side that should be better and of the one that
     #: should be worse; those to take first in front.
     better: tuple[Kernel, ...]
     worse: tuple[Kernel, ...]
-    #: Boots of each build.
+    #: Number of boots of each build.
     boots: int
     #: Builds a side at the first look.
     builds: int
-    #: What the ends differ by, in badness.
+    #: Difference of the ends, in badness.
     shift: float
     #: Signatures of booted kernels: what equals one is no further build.
     known: frozenset[str] = frozenset()
@@ -112,7 +112,7 @@ def cheapest(
         variance = tau**2 + MEDIAN_COST * sigma**2 / boots
         builds = builds_needed(shift, math.sqrt(variance))
         cost_s = build_s + boots * boot_s
-        # Where none is enough for POWER, that which tells most for its time.
+        # If nothing reaches POWER, take what tells most per second.
         worth = variance * cost_s if builds == MOST else builds * cost_s
         found.append((builds == MOST, worth, boots, builds))
     _, _, boots, builds = min(found)
@@ -161,7 +161,7 @@ def _usable(plan: BuildPlan, side: Sequence[Kernel], ledger: Ledger) -> Iterator
     seen = set(plan.known)
     for sha, layout in side:
         broken = ledger.untestable(sha) or (layout and sha in ledger.layouts_failed)
-        # One that failed takes nothing back of those that booted.
+        # A boot that failed does not remove a build that has booted before.
         if broken and not ledger.views.get((sha, layout)):
             continue
         signature = ledger.signature_of((sha, layout))
@@ -195,7 +195,7 @@ def _judged(
     spread = math.sqrt(squares / free)
     error = spread * math.sqrt(1 / better.size + 1 / worse.size)
     shift = float(worse.mean() - better.mean())
-    # Builds that all give the same number leave no doubt.
+    # No scatter at all: a t test is not defined, and any difference decides.
     p = float(student_t.sf(shift / error, free)) if error else float(shift <= 0)
     reach = float(student_t.ppf(0.975, free)) * error
     ends = [effect_of(threshold, shift - reach), effect_of(threshold, shift + reach)]

@@ -39,7 +39,7 @@ class Ledger:
         self.failed_boots: dict[str, list[RunStatus]] = {}
         #: Runs since the last valid one that are no evidence, and none against the kernel.
         self.invalid: dict[str, int] = {}
-        #: Of kernels with another layout that are built, where known.
+        #: Signatures of the kernels built with another layout, if known.
         self.layout_signatures: dict[Kernel, str] = {}
         #: Events of each kind, also those of other layouts and those that failed.
         self.builds = 0
@@ -48,7 +48,7 @@ class Ledger:
         self.layouts_failed: set[str] = set()
         #: Revisions given up for their invalid runs since the last valid one of any revision.
         self.invalid_streak = 0
-        #: By their own shas, which no graph has.
+        #: Boots of kernels outside the graph (reverts), by their own shas.
         self.reverts: dict[str, Reverted] = {}
         #: The valid boots in their order, by revision and layout, and their views.
         self.observations: dict[Kernel, list[Observation]] = {}
@@ -98,7 +98,7 @@ class Ledger:
         return tuple(self._views.get((sha, 0), ())[:most]), tuple(each.host for each in seen)
 
     def signature_of(self, kernel: Kernel) -> str:
-        """Empty where it is not known."""
+        """Signature of the kernel of a revision; "" if it is not known."""
         sha, layout = kernel
         return self.layout_signatures.get(kernel, "") if layout else self.signatures.get(sha, "")
 
@@ -125,7 +125,7 @@ class Ledger:
 
     @cached_property
     def untestable_shas(self) -> frozenset[str]:
-        """The revisions that cannot be tested."""
+        """Shas of the revisions that cannot be tested."""
         return frozenset(
             sha
             for sha in {*self.build_failed, *self.failed_boots, *self.invalid}
@@ -153,7 +153,7 @@ class Ledger:
         self.boots += 1
         boot_views = None
         if event.status is RunStatus.COMPLETE and event.observation is not None:
-            # A figure that is no number is no evidence.
+            # NaN or infinity: the run does not count.
             with suppress(ValueError):
                 boot_views = views(self._threshold, event.observation)
                 self._views.setdefault(kernel, []).append(boot_views)

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 #: searched in.
 EFFECTS = (1.0, 1.5, 2.0, 3.0)
 COMMITS = 1000
-#: A budget shows a change that it finds with this probability.
+#: Probability with which a budget has to find a change to count as showing it.
 ENOUGH = 0.8
-#: Larger budgets are not asked for.
+#: Budgets that are tried, in boots.
 _BUDGETS = (100, 150, 200, 250, 300, 400, 500, 700, 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A change of so many standard deviations of a boot."""
+    """How a budget deals with a change of one size (in standard deviations of a boot)."""
 
     effect: float
     #: That a search finds its commit within the budget, 0..1.

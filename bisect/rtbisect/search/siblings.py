@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rtbisect.search.likelihood.features import Aspect, Kernel, Views
     from rtbisect.search.search_state import SearchState
 
-#: Kernels of a side that may stand in line: some do not build, or are the same.
+#: Most kernels per side that are considered: some will not build, or be equal.
 IN_LINE = 2 * LAST
 #: Degrees of freedom that an estimate of how builds differ needs; with fewer it is taken to be this
 #: share of what the ends differ by.
@@ -42,7 +42,7 @@ ENOUGH, UNKNOWN = 4, 0.5
 
 
 def build_plan(state: SearchState, culprit: str) -> BuildPlan:
-    """What to compare, by what the search knows of `culprit` and of the noise."""
+    """Plan of the comparison of builds, from what the search knows of `culprit` and the noise."""
     seen = noise(state, culprit)
     boots, builds = _first_look(state, seen)
     parent = state.related(state.ancestry.index[culprit])[1]
@@ -91,7 +91,7 @@ def _first_look(state: SearchState, noise: Noise) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What the kernels of a search show, in badness."""
+    """Effect and noise as estimated from the kernels of a search, in badness."""
 
     #: By how much kernels that have the culprit are worse than those that do not.
     shift: float

@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from rtbisect.model.result import TestedRevision
 
 
-#: A commit is named only below this probability of "no regression": a culprit that is none
-#: costs a maintainer's time, the wrong one of two neighbours only a look.
+#: Largest probability of "no regression" at which a commit is named. Stricter than 1 - confidence:
+#: blaming a commit for nothing costs more than naming its neighbour.
 NONE_AT_MOST = 0.01
 
 
 class BootPurpose(StrEnum):
-    """What a boot is for, as it is told. Those of a search, of a proof, and of a comparison."""
+    """Purpose of a boot, as shown in progress and logs: of a search, a proof or a comparison."""
 
     CALIBRATE = "calibrate"
     SEARCH = "search"
-    #: A kernel is measured again that nothing is unsure of: has the machine changed?
+    #: A control: a known kernel is measured again to see whether the machine has changed.
     CONTROL = "control"
     LAYOUT = "layout"
-    #: Of an end: can anything be measured at all?
+    #: An end is measured again to see whether the measurement works at all.
     RECHECK_END = "again"
     VERIFY = "verify"
-    #: Of a build that stands beside the culprit or its parent.
+    #: A boot of another build with the culprit, or without it.
     BUILDS = "other build"
     REVERT = "revert"
     CAUSE = "cause"
     WITHOUT_RT = "without PREEMPT_RT"
-    #: Of the end that a merge base stands for.
+    #: A boot of the end that the merge base replaces.
     GIVEN = "given"
     BASE = "base"
     TIP = "tip"
@@ -53,14 +53,14 @@ class SearchSpec:
 
     graph: CommitGraph
     threshold: Threshold
-    #: Of sampled permutations.
+    #: Seed of the sampled permutation tests.
     seed: int
     #: Posterior probability at which a culprit is named, 0.5..1.
     confidence: float = 0.95
-    #: Of an incremental build.
+    #: Seconds of an incremental build.
     build_cost_s: float = 20.0
     boot_cost_s: float = 20.0
-    #: Of a build of a known revision with another layout; None: there is no such build.
+    #: Seconds of a build with another code layout; None: there are no such builds.
     layout_cost_s: float | None = None
     #: Layouts are measured where the ends differ by less, as a share of the good level.
     layout_below: float = math.inf
@@ -75,9 +75,9 @@ class SearchSpec:
     max_builds: int = 60
     #: Probability of "no regression" before any boot, 0..1.
     prior_none: float = BASE_NONE
-    #: Of all looks at the ends together.
+    #: Error rate (alpha) of all looks at the ends together.
     alpha: float = 0.01
-    #: What the search takes into account.
+    #: Which parts of the model are on (benchmarks turn some off).
     parts: Parts = WHOLE_MODEL
 
 
@@ -97,7 +97,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The search is over; always proposed alone."""
+    """The search is over. It is the only proposal then."""
 
     outcome: Outcome
     reason: Finding
@@ -111,10 +111,10 @@ Proposal: TypeAlias = Trial | Finish
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchAnswer:
-    """What the search says now."""
+    """The answer of the search so far."""
 
     outcome: Outcome
-    #: Only with the outcome CULPRIT.
+    #: Sha of the commit; None unless the outcome is CULPRIT.
     culprit: str | None = None
     #: Revisions with their probabilities, falling. For a culprit set that whole set, else the
     #: smallest set of at least 90% of the mass on commits, at most 20.
@@ -123,7 +123,7 @@ class SearchAnswer:
     confidence: float = 0.0
     tested: tuple[TestedRevision, ...] = ()
     reasons: tuple[Finding, ...]
-    #: What of a boot the ends differ in.
+    #: Part of the figure in which the ends differ: the whole, one CPU, the spread or the mean.
     figure: Aspect = WHOLE
     #: With two culprits a revision that has one of them; else empty.
     between: str = ""
