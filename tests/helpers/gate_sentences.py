@@ -66,7 +66,7 @@ OF_GATES = [
     (
         Gates.DOSES_DIFFER,
         RATES | {"share": 0.1},
-        f"{DOSES}: more than 10% apart, so rates do not compare",
+        f"{DOSES}: more than 10% apart, so rates cannot be compared",
     ),
     (Gates.ONE_RATE, {}, "one event rate only"),
     (Gates.RATES_EQUAL, {}, "the event rates do not differ"),

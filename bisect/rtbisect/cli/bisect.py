@@ -347,7 +347,9 @@ def _check_options(request: CommandRequest) -> None:
         if value is not None and not (math.isfinite(value) and value >= 0):
             raise ConfigError(f"{name} {value} is not a cost", "give seconds, 0 or more")
     if request.ratio is not None and not (math.isfinite(request.ratio) and request.ratio > 1):
-        raise ConfigError(f"--ratio {request.ratio} is too small", "give more than 1: 1.05 for 5%")
+        raise ConfigError(
+            f"--ratio {request.ratio} is not a finite number above 1", "give 1.05 for five per cent"
+        )
     for name, value in (
         ("--timeout", request.timeout_s),
         ("--build-timeout", request.build_timeout_s),

@@ -153,7 +153,7 @@ def _git() -> None:
 def _writable(state: Path) -> None:
     place = next(path for path in (state, *state.absolute().parents) if path.exists())
     if not os.access(place, os.W_OK | os.X_OK):
-        raise ConfigError(f"{place} is not writable", "choose another folder with --state")
+        raise ConfigError(f"{place}: not writable", "choose another folder with --state")
 
 
 def _lab_of(state: Path, site: Site) -> None:

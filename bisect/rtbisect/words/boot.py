@@ -42,7 +42,9 @@ _BOOTS: Mapping[str, Words] = {
     Boots.PANIC: _where("panic or oops", ": {symptom}"),
     Boots.FLOOD: _where("the console was flooded", ": {lost_bytes} bytes lost"),
     Boots.HANG: _hang,
-    Boots.RESET: _where("the machine ended", " without a word", boot="during boot"),
+    Boots.RESET: _where(
+        "the machine reset or powered off", " without a message", boot="during boot"
+    ),
     Boots.KERNEL_MESSAGES: _if("said", "at boot: {said}", "at boot: LAVA gave no reason"),
     Boots.SUITES_STOPPED: _if(
         "said", "the suites stopped: {said}", "the suites stopped: LAVA gave no reason"
@@ -110,8 +112,8 @@ _FILES: Mapping[str, Words] = {
     Raw.CUT_OFF: "{file} is cut off in a line",
     Raw.UNREADABLE: "{file} cannot be read: {error}",
     Raw.NO_HEAD: "{file} does not begin with its head",
-    Raw.FOREIGN_LINE: "{file} has a line that is none of its own: {line!r}",
-    Raw.FOREIGN: "{file} has a line that is none of its own",
+    Raw.FOREIGN_LINE: "{file} has a foreign line: {line!r}",
+    Raw.FOREIGN: "{file} has a foreign line",
     Raw.CANNOT_BE: "{file}: {line!r} cannot be",
     Raw.BOTH: "{key} is both {first!r} and {second!r}",
     Raw.NO_KEY: "{file} has no {key}",
@@ -139,7 +141,7 @@ _FILES: Mapping[str, Words] = {
     Raw.LINE_GONE: "{line} is in the first snapshot only",
     Raw.BACKWARDS: "{line} counted backwards",
     Raw.DOSE_BACKWARDS: "the dose counted {count} backwards",
-    Raw.PART_OF_DOSE: "{file} has a part of the dose only",
+    Raw.PART_OF_DOSE: "{file} has only a part of the dose",
     Raw.NO_DOSE: "{file} has no dose of the workload",
     Raw.SHORT_WINDOW: "the window lasted {lasted_s:.3f} s, at least {least_s} s are needed",
     Raw.NO_LENGTH: "the window has no length",
@@ -169,7 +171,7 @@ _INSTRUMENTS: Mapping[str, Words] = {
     Raw.NO_HISTOGRAM: "{file} is no histogram of {tool} in us",
     Raw.HISTOGRAM_HEAD: "{file} has neither columns nor a block of zeros",
     Raw.HISTOGRAM_COLUMN: "{file} has a column {column!r}",
-    Raw.HISTOGRAM_ROW: "{file} has a row that is none of its own: {row!r}",
+    Raw.HISTOGRAM_ROW: "{file} has a foreign row: {row!r}",
     Raw.HISTOGRAM_COUNTS: "{file}: row {row} has no count for each CPU of its head",
     Raw.HISTOGRAM_END: "{file} does not come to its end",
     Raw.HISTOGRAM_SUM: "{file}: the buckets of CPU {cpu} do not add up",
@@ -177,7 +179,7 @@ _INSTRUMENTS: Mapping[str, Words] = {
     Raw.DURATION: "a call of {call} took {took_ns} ns, which cannot be",
     Raw.FEW_CALLS: "{file} has {calls} calls, at least {least} are needed",
     Raw.TEST_END: _if("end", "{tool} ended with {end!r}", "{tool} ended with 'nothing'"),
-    Raw.TEST_TIME: "{tool} ran for no time",
+    Raw.TEST_TIME: "{tool} reports a run time of 0",
     Raw.WINDOW_LINE: "{file} does not begin with its window: {line!r}",
     Raw.WINDOW_ENDED: "the window did not run to its end beside the probes",
     Raw.FUNCTION_TWICE: "{file} tells {function} twice",

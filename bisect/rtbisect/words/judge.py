@@ -140,7 +140,7 @@ SENTENCES: Mapping[str, Words] = {
     Gates.NO_DOSE: "no workload with a dose",
     Gates.DOSES: _DOSES,
     Gates.DOSES_PER_EVENT: f"{_DOSES}; the figure counts for each event",
-    Gates.DOSES_DIFFER: f"{_DOSES}: more than {{share:percent}} apart, so rates do not compare",
+    Gates.DOSES_DIFFER: f"{_DOSES}: more than {{share:percent}} apart, so rates cannot be compared",
     Gates.ONE_RATE: "one event rate only",
     Gates.RATES_EQUAL: "the event rates do not differ",
     Gates.LOOP: _LOOP,

@@ -90,7 +90,7 @@ def _summary(data: Mapping[str, Any]) -> str:
 def _lab(data: Mapping[str, Any]) -> str:
     now = _standing(data)
     if not now:
-        return "The lab is well: no campaign is paused, and no device is in quarantine."
+        return "The lab works: no campaign is paused, and no device is in quarantine."
     return f"{now}. This is about the lab, not about a kernel."
 
 
@@ -124,7 +124,7 @@ _DELIVERY: Mapping[str, Words] = {
     Delivery.ACCEPTED: _server,
     Delivery.REFUSED: _server,
     Delivery.NOT_NOW: _server,
-    Delivery.UNCLEAR: lambda data: f"neither yes nor no: {_server(data)}",
+    Delivery.UNCLEAR: lambda data: f"unclear answer: {_server(data)}",
     Delivery.NO_ANSWER: "mail server {host} port {port}: {error}",
     Delivery.NO_RECIPIENTS: "it has no recipients",
     Delivery.WRITTEN: "written to {path}",
@@ -135,7 +135,7 @@ _DELIVERY: Mapping[str, Words] = {
         "{program} ended with {code}" + (": {said:quoted}" if data["said"] else "")
     ),
     Delivery.PROGRAM_FAILED: "{error}",
-    Delivery.KILLED: "the sender was killed at its end",
+    Delivery.KILLED: "the sender was killed while it sent this mail",
     Delivery.DECIDED: "a person: {why}",
 }
 
@@ -150,7 +150,7 @@ _REPLIES: Mapping[str, Words] = {
     Ignored.PROGRAM: "was sent by a program",
     Ignored.MAIL_SERVER: "was sent by a mail server",
     Ignored.NO_THREAD: "is in no thread of ours",
-    Ignored.ONE_TOO_MANY: "is one too many of today ({most} of unknown senders are kept)",
+    Ignored.ONE_TOO_MANY: "exceeds the limit of {most} mails a day from unknown senders",
     NoText.TOO_LARGE: "is too large",
     NoText.NOT_PLAIN: "has no plain text",
     Untrusted.STRANGER: "{sender} is not among those whose commands count",
@@ -168,8 +168,8 @@ _REPLIES: Mapping[str, Words] = {
     ),
     Untrusted.FUTURE: "it was signed in the future",
     Untrusted.OLD: "it was signed more than {most_days} days ago",
-    Untrusted.MANY_COMMANDS: "asks for more than {most} things a day",
-    Replied.SIGNED: "signed by who may ask",
+    Untrusted.MANY_COMMANDS: "asks for more than {most} commands a day",
+    Replied.SIGNED: "signed by somebody who may send commands",
     Replied.COPY: "has come before, as {key}",
     Replied.SIGNED_COPY: "has come again, signed, as {key}",
     Replied.ACCEPTED: "accepted by {person}",

@@ -344,7 +344,7 @@ SENTENCES: Mapping[str, Words] = {
     ),
     Proofs.REVERT_FAILED: "the revert of {culprit:.12} does not apply to {tip:.12}",
     Proofs.REVERT_NOT_BUILT: (
-        "the revert applies to the {voice.newer} end, but what it gives does not build"
+        "the revert applies to the {voice.newer} end, but the result does not build"
     ),
     Proofs.DOUBTED: "fresh {voice.run}s do not confirm what the search found",
     Proofs.UNEXPLAINED: "tested revisions that this commit does not explain: {revisions}",

@@ -324,7 +324,7 @@ SENTENCES: Mapping[str, Words] = {
     Opens.IMPROVED: "{figures:many figure} got better, and none got worse.",
     Sure.APART: "the boots of the two kernels do not overlap",
     Sure.OVERLAP: "the boots of the two kernels overlap in part",
-    Sure.LUCK: "luck alone makes such a difference with p = {p:.2g} ({test})",
+    Sure.LUCK: "a difference this large arises by chance with p = {p:.2g} ({test})",
     Sure.REVERT_HELPS: "reverted on the tip: {level}",
     Sure.REVERT_SHORT: "reverting it on the tip brings {level}, which is not all the way back",
     Sure.REVERT_NOT: "reverting it on the tip does not help ({level})",

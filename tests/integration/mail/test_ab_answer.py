@@ -34,7 +34,7 @@ def test_a_patch_that_is_too_large_is_not_tested_in_part(world, tmp_path):
     patch = tmp_path / "p"
     patch.write_bytes(b"x" * MOST_BYTES)
     code, told = world("report", "test", name, "--patch", str(patch))
-    assert (code, "bytes or more" in told["error"]) == (2, True)
+    assert (code, "is larger than" in told["error"]) == (2, True)
 
 
 def checked(world, name, before, after, report):

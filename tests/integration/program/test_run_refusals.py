@@ -20,13 +20,13 @@ FAILED = run_words(Commands.LAST_ERROR, why=Finding.of(Commands.ENDED, code=3), 
     ("words", "said"),
     [
         (["--", "no-such-program-anywhere"], "is not there"),
-        (["--ratio", "0.5", "--", "true"], "is no change"),
+        (["--ratio", "0.5", "--", "true"], "is not a finite number above 1"),
         (["--cost-run", "nan", "--", "true"], "is not a cost"),
         (["--timeout", "0", "--", "true"], "is not a time limit"),
         (["--repo", "/nonexistent", "--", "true"], "is not there"),
         (["--repo", "/usr", "--", "true"], "is in no git repository"),
-        (["--pass-fail", "--better", "higher", "--", "true"], "--pass-fail has no figure"),
-        (["--pass-fail", "--metric", "p99", "--", "true"], "--pass-fail has no figure"),
+        (["--pass-fail", "--better", "higher", "--", "true"], "--pass-fail reads no number"),
+        (["--pass-fail", "--metric", "p99", "--", "true"], "--pass-fail reads no number"),
     ],
 )
 def test_bad_words_are_one_line(tmp_path, repo, words, said):

@@ -101,7 +101,7 @@ def test_what_is_in_the_way_is_replaced_and_no_link_is_followed(tmp_path, repo):
         ("gone", "is not there"),
         (".git/config", "belongs to git"),
         ("empty", "has no files"),
-        ("pipe", "is no file"),
+        ("pipe", "is not a file or folder"),
         ("near/bench.c", "leads through a linked folder"),
         ("tests", "has no files"),
         ("large", "more than"),

@@ -106,3 +106,13 @@ def test_files_that_a_page_names_are_there(path):
 def test_links_of_a_page_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
         assert (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=relative)
+def test_a_page_says_first_whom_it_is_for(path):
+    assert re.match(r"# .+\n\nFor (whoever|whom) [^\n]+\n\n", path.read_text())
+
+
+def test_the_glossary_has_twenty_words_at_most():
+    rows = re.findall(r"^\| (?!word |---)", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)
+    assert 0 < len(rows) <= 20

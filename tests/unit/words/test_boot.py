@@ -32,8 +32,16 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
         (Boots.HANG, {"part": Part.BOOT, "symptom": None}, "hang at boot: no login prompt"),
         (Boots.HANG, {"part": Part.SUITE, "symptom": None}, "hang in a suite: no output"),
         (Boots.HANG, {"part": Part.SUITE, "symptom": "x"}, "hang in a suite: x"),
-        (Boots.RESET, {"part": Part.BOOT}, "the machine ended during boot without a word"),
-        (Boots.RESET, {"part": Part.SUITE}, "the machine ended in a suite without a word"),
+        (
+            Boots.RESET,
+            {"part": Part.BOOT},
+            "the machine reset or powered off during boot without a message",
+        ),
+        (
+            Boots.RESET,
+            {"part": Part.SUITE},
+            "the machine reset or powered off in a suite without a message",
+        ),
         (Boots.KERNEL_MESSAGES, {"said": None}, "at boot: LAVA gave no reason"),
         (Boots.KERNEL_MESSAGES, {"said": "a\nb"}, "at boot: a?b"),
         (Boots.SUITES_STOPPED, {"said": None}, "the suites stopped: LAVA gave no reason"),
@@ -82,7 +90,7 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
         (
             Raw.FOREIGN_LINE,
             {"file": "f.txt", "line": "\x1b[31m"},
-            r"f.txt has a line that is none of its own: '\x1b[31m'",
+            r"f.txt has a foreign line: '\x1b[31m'",
         ),
         (Raw.NO_HZ, {"file": "f.txt", "value": None}, "f.txt tells no hz: 'no such line'"),
         (Raw.TEST_END, {"tool": "t", "end": None}, "t ended with 'nothing'"),
