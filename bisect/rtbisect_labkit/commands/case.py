@@ -39,7 +39,7 @@ def case(
     source: Path,
     lab: Path | None,
 ) -> int:
-    """Make a kernel history of the kind NAME, walk the whole road, compare with the truth.
+    """Make a kernel history with the known regression NAME, find it, and check the answer.
 
     Exit codes and JSON keys are those of `demo`.
     """

@@ -32,7 +32,7 @@ seed_option = click.option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
     default=lambda: secrets.randbelow(10**6),
-    help="Draws the history (default: at random).",
+    help="Seed of the history (default: random).",
 )
 commits_option = click.option(
     "--commits", type=click.IntRange(4, 240), default=64, show_default=True
@@ -54,8 +54,10 @@ lab_option = click.option(
 @click.command(epilog="Example: rtbisect demo --seed 7 --commits 64 --json")
 @seed_option
 @commits_option
-@click.option("--kind", type=click.Choice(KINDS), help="What happens (default: drawn by the seed).")
-@click.option("--hard", is_flag=True, help="Put the culprit into a stretch that does not build.")
+@click.option(
+    "--kind", type=click.Choice(KINDS), help="Kind of regression (default: chosen by the seed)."
+)
+@click.option("--hard", is_flag=True, help="Put the culprit among commits that do not build.")
 @source_option
 @lab_option
 @answers
@@ -68,7 +70,7 @@ def demo(
     source: Path,
     lab: Path | None,
 ) -> int:
-    """Make a kernel history with a drawn culprit, find it, prove it, draft the mail.
+    """Make a kernel history with a random culprit, find it, prove it, draft the mail.
 
     The truth lies in one file that only the comparison at the end opens. Exit code 0: the
     answer is right; 1: it is not; 4: there is no answer.

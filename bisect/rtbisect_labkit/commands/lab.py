@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect lab host status --json")
 def host() -> None:
-    """Virtual bare-metal hosts: QEMU with SMT behind a real IPMI responder."""
+    """Virtual hosts: QEMU with SMT, each behind a BMC that ipmi_sim simulates."""
 
 
 @host.command(epilog="Example: rtbisect lab host up vm1 --cores 2 --tftp /srv/tftp")
@@ -44,7 +44,7 @@ def up(
     bootfile: str,
     console: str,
 ) -> int:
-    """Make the host NAME or start its BMC; the machine itself stays off."""
+    """Create the host NAME if needed, and start its BMC; the machine itself stays off."""
     spec = HostSpec(
         name=name,
         cores=cores,
@@ -66,7 +66,7 @@ def up(
 @click.option("--forget", is_flag=True, help="Remove its folder, too.")
 @answers
 def down(output: Output, name: str, forget: bool) -> int:
-    """End machine and BMC of the host NAME."""
+    """Stop machine and BMC of the host NAME."""
     hosts = labs.virtual_hosts(output.state)
     if forget:
         hosts.remove(name)
@@ -79,7 +79,7 @@ def down(output: Output, name: str, forget: bool) -> int:
 @host.command(epilog="Example: rtbisect lab host status --json")
 @answers
 def status(output: Output) -> int:
-    """All virtual hosts of this state directory."""
+    """List the virtual hosts of this state directory."""
     hosts = labs.virtual_hosts(output.state)
     rows = [_host_row(hosts.get(name)) for name in hosts.names()]
     lines = [
@@ -93,13 +93,13 @@ def status(output: Output) -> int:
 
 @click.group(no_args_is_help=False, epilog="Example: rtbisect lab server status --json")
 def server() -> None:
-    """A LAVA server of our own on this machine, on loopback alone; as root."""
+    """Run a LAVA server on this machine, on loopback only; needs root."""
 
 
 @server.command("up", epilog="Example: rtbisect lab server up")
 @answers
 def server_up(output: Output) -> int:
-    """Set the server up where it is not, and start what does not run."""
+    """Install the server if it is missing, and start what is not running."""
     return _answer_state(output, labs.private_server().up())
 
 
@@ -107,7 +107,7 @@ def server_up(output: Output) -> int:
 @click.option("--forget", is_flag=True, help="Remove its data and settings, too.")
 @answers
 def server_down(output: Output, forget: bool) -> int:
-    """Stop the server; jobs that run are lost."""
+    """Stop the server; running jobs are lost."""
     private = labs.private_server()
     if forget:
         private.forget()
@@ -119,16 +119,18 @@ def server_down(output: Output, forget: bool) -> int:
 @server.command("status", epilog="Example: rtbisect lab server status --json")
 @answers
 def server_status(output: Output) -> int:
-    """What of the server runs."""
+    """Show which parts of the server are running."""
     return _answer_state(output, labs.private_server().state())
 
 
 @server.command("add", epilog="Example: rtbisect lab server add vm1")
 @click.argument("name")
-@click.option("--guest", is_flag=True, help="A guest that LAVA starts, of the type qemu-smt.")
+@click.option(
+    "--guest", is_flag=True, help="Add a guest that LAVA itself starts, of the type qemu-smt."
+)
 @answers
 def server_add(output: Output, name: str, guest: bool) -> int:
-    """Make the virtual host NAME a device of the server, of the type smt-server."""
+    """Add the virtual host NAME to the server, as a device of the type smt-server."""
     if guest:
         labs.add_guest(name)
     else:
