@@ -109,9 +109,11 @@ lock:
 man: setup
 	@$(RUN) tools/man_pages.py man/man1
 
-## make picture         draw docs/architecture.svg anew, from the code
+## make picture         draw the pictures of docs/ anew, from the code and what was recorded
 picture: setup
 	@$(RUN) tools/draw_house.py
+	@$(RUN) tools/bench_budget.py >/dev/null
+	@PYTHONPATH=tests:bisect $(RUN) -m helpers.gallery docs/gallery
 
 ## make bench-road        seconds of each stage of the road with real kernels
 bench-road: setup
