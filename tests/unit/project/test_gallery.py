@@ -14,6 +14,7 @@ GALLERY = ROOT / "docs/gallery"
 DRAWN = [*GALLERY.glob("*.svg"), bench_budget.PICTURE, ROOT / "docs/road.svg"]
 
 
+@pytest.mark.words
 def test_gallery_has_the_pictures_of_the_pages():
     stale = {file: drawn for file, drawn in gallery.pictures().items()
              if (GALLERY / file).read_text("utf-8") != drawn}  # fmt: skip
