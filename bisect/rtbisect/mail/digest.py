@@ -60,7 +60,7 @@ class Digest:
 
     @property
     def ill(self) -> bool:
-        """Whether the lab is in the way."""
+        """Whether a fault of the lab stops a campaign."""
         return bool(self.paused or self.devices)
 
 

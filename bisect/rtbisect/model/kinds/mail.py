@@ -64,7 +64,7 @@ class Replied(Kind):
     SIGNED_COPY = "replied.signed-copy", "key"
     ACCEPTED = "replied.accepted", "person"
     CLOSED = "replied.closed", "person"
-    #: The lab, the site or an archive is in the way.
+    #: A fault of the lab, the site file or an archive stops it for now.
     WAITS = "replied.waits", "error"
     #: `Outcomes` of its commands.
     CARRIED_OUT = "replied.carried-out", "outcomes"
