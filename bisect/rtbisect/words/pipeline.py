@@ -193,6 +193,11 @@ def _stands(data: Mapping[str, Any]) -> str:
     )
 
 
+def _keeps(data: Mapping[str, Any]) -> str:
+    more = ", and up to {leading} once a commit leads" if data["leading"] > data["kept"] else ""
+    return f"of the budget of {{most:many {{voice.run}}}} {{kept}} are kept for the proof{more}"
+
+
 def _check(data: Mapping[str, Any]) -> str:
     return "proof, {check}: {status}: {note}" if data["note"] else "proof, {check}: {status}"
 
@@ -313,10 +318,7 @@ SENTENCES: Mapping[str, Words] = {
         " the answer is what they tell"
     ),
     Searches.STANDS: _stands,
-    Searches.KEEPS: (
-        "of the budget of {most:many {voice.run}} {kept} are kept for the proof,"
-        " and up to {leading} once a commit leads"
-    ),
+    Searches.KEEPS: _keeps,
     Searches.FEW_LEFT: (
         "the search may take {left:many {voice.run}} more: {kept} of the budget are kept for the"
         " proof; {voice.more_runs} allows more"
