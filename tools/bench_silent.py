@@ -58,7 +58,9 @@ class Range:
         worktree = state / "silent" / "src"
         lock = worktree.with_suffix(".lock")
         lock.parent.mkdir(parents=True, exist_ok=True)
-        self.tree = GitTree(GitTreeSettings("silent", repo.resolve(), worktree, lock))
+        self.tree = GitTree(
+            GitTreeSettings(name="silent", repo=repo.resolve(), worktree=worktree, lock=lock)
+        )
         self.good, self.bad = self.tree.resolve(good), self.tree.resolve(bad)
         self.graph: CommitGraph = self.tree.graph(self.good, self.bad)
 

@@ -89,7 +89,12 @@ def built(road, history, site, device):
     loaded = load_site(site)
     target = loaded.target("demo")
     tree = GitTree(
-        GitTreeSettings("demo-tree", history[0], road / "trees/demo-tree", road / "trees/lock")
+        GitTreeSettings(
+            name="demo-tree",
+            repo=history[0],
+            worktree=road / "trees/demo-tree",
+            lock=road / "trees/lock",
+        )
     )
     pattern = build_pattern(loaded, target, ("ipi", "osnoise", "rcu"))
     builder = KernelBuilder(

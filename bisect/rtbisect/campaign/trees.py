@@ -30,10 +30,10 @@ def command_tree(
     worktree = state / "trees" / f"run-{digest}"
     lock = worktree.with_suffix(".lock")
     settings = GitTreeSettings(
-        repo,
-        Path(repo),
-        worktree,
-        lock,
+        name=repo,
+        repo=Path(repo),
+        worktree=worktree,
+        lock=lock,
         overlay=overlay,
         carry=carry,
         submodules=submodules,
@@ -48,7 +48,9 @@ def tree_of(state: Path, target: BuildTarget) -> GitTree:
 
 
 def _tree(name: str, repo: Path | str, worktree: Path) -> GitTree:
-    return GitTree(GitTreeSettings(name, repo, worktree, worktree.with_suffix(".lock")))
+    return GitTree(
+        GitTreeSettings(name=name, repo=repo, worktree=worktree, lock=worktree.with_suffix(".lock"))
+    )
 
 
 def head_of(tree: GitTree, target: BuildTarget, branch: str = "") -> str:

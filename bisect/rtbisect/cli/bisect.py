@@ -278,14 +278,9 @@ def run(
     # Paths of --overlay are those of the repository that is given.
     measured_as["laid_over"] = [repo.resolve() / path for path in measured_as["laid_over"]]
     measured = _command_request(output.state, Path(repository), command, measured_as)
-    changes = uncommitted_diff(Path(repository)) if carry else ("", b"")
-    resolve.check_ends(
-        output.state, Path(repository), ends, changes, submodules=bool(measured.submodules)
-    )
+    measured = _carrying(output.state, Path(repository), ends, measured, carry=carry)
     if not carry:
         _name_uncommitted(Path(repository), measured.overlay, refused=refuse_uncommitted)
-    carry_onto, carry_sha256 = resolve.keep_changes(output.state, changes)
-    measured = replace(measured, carry_onto=carry_onto, carry_sha256=carry_sha256)
     request = CampaignRequest(
         kind=CampaignKind.RUN,
         site="",
@@ -303,6 +298,18 @@ def run(
         output.state, request, PlainProgress(), None, FurtherBudgets(time_s=time_s)
     )
     return files.shown(output, record, result.show)
+
+
+def _carrying(
+    state: Path, repo: Path, ends: resolve.SearchEnds, measured: CommandRequest, *, carry: bool
+) -> CommandRequest:
+    """The request with what is not committed, where that is carried; ConfigError where an end
+    cannot be checked out so.
+    """
+    changes = uncommitted_diff(repo) if carry else ("", b"")
+    resolve.check_ends(state, repo, ends, changes, submodules=bool(measured.submodules))
+    carry_onto, carry_sha256 = resolve.keep_changes(state, changes)
+    return replace(measured, carry_onto=carry_onto, carry_sha256=carry_sha256)
 
 
 def _name_uncommitted(repo: Path, overlay: tuple[str, ...], *, refused: bool) -> None:

@@ -46,7 +46,7 @@ _MADE_TIME = f"{datetime.fromisoformat(DATE).timestamp():.0f}"
 LOCK_WAIT_S = 1800.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GitTreeSettings:
     """Paths of a tree: its source, its worktree and its lock."""
 

@@ -214,7 +214,12 @@ def test_names_tell_nothing(repo, tmp_path):
 def test_a_tree_can_be_made_of_it(repo, tmp_path):
     refs = make_history(repo, plan(1, 64), tmp_path / "truth.json")
     tree = GitTree(
-        GitTreeSettings("demo", repo, tmp_path / "state" / "src", tmp_path / "state" / "lock")
+        GitTreeSettings(
+            name="demo",
+            repo=repo,
+            worktree=tmp_path / "state" / "src",
+            lock=tmp_path / "state" / "lock",
+        )
     )
     graph = tree.graph(tree.resolve(refs.good_ref), tree.resolve(refs.bad_ref))
     assert len(graph) == 64

@@ -16,6 +16,8 @@ def repo(tmp_path):
 def make(tmp_path):
     def made(source, name="t"):
         state = tmp_path / "state" / name
-        return GitTree(GitTreeSettings(name, source, state / "src", state / "lock"))
+        return GitTree(
+            GitTreeSettings(name=name, repo=source, worktree=state / "src", lock=state / "lock")
+        )
 
     return made

@@ -277,7 +277,9 @@ def test_ls_remote(repo):
 
 def test_a_path_that_is_no_text_is_one_that_every_file_takes(repo, tmp_path):
     state = tmp_path / "state/t"
-    tree = GitTree(GitTreeSettings("t", repo.path, state / "src", state / "lock"))
+    tree = GitTree(
+        GitTreeSettings(name="t", repo=repo.path, worktree=state / "src", lock=state / "lock")
+    )
     base = repo.commit("base", a_c="one\n")
     (repo.path / os.fsdecode(b"foo\xff.c")).write_text("x")
     repo("add", "-A")

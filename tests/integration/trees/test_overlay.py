@@ -24,7 +24,9 @@ def repo(tmp_path, monkeypatch):
 
 def tree_of(tmp_path, repo, *files):
     packed, _ = pack(repo.path, [Path(file) for file in files])
-    settings = GitTreeSettings("t", repo.path, tmp_path / "tree", tmp_path / "lock", overlay=packed)
+    settings = GitTreeSettings(
+        name="t", repo=repo.path, worktree=tmp_path / "tree", lock=tmp_path / "lock", overlay=packed
+    )
     return GitTree(settings)
 
 

@@ -12,7 +12,9 @@ from rtbisect.trees.patches import MOST, MOST_BYTES, Patch, patches_of
 @pytest.fixture
 def tree(repo, tmp_path):
     state = tmp_path / "state/t"
-    return GitTree(GitTreeSettings("t", repo.path, state / "src", state / "lock"))
+    return GitTree(
+        GitTreeSettings(name="t", repo=repo.path, worktree=state / "src", lock=state / "lock")
+    )
 
 
 def series(repo, base):
