@@ -281,7 +281,19 @@ def run(
     measured = _carrying(output.state, Path(repository), ends, measured, carry=carry)
     if not carry:
         _name_uncommitted(Path(repository), measured.overlay, refused=refuse_uncommitted)
-    request = CampaignRequest(
+    request = _campaign_of(repository, ends, measured, sought)
+    request = replace(request, seed=seed, extra=replace(Extra.of(request), sure=sure).pairs)
+    record = session.start(
+        output.state, request, PlainProgress(), None, FurtherBudgets(time_s=time_s)
+    )
+    return files.shown(output, record, result.show)
+
+
+def _campaign_of(
+    repository: str, ends: resolve.SearchEnds, measured: CommandRequest, sought: Sought
+) -> CampaignRequest:
+    """A search of the commit that changed what is measured."""
+    return CampaignRequest(
         kind=CampaignKind.RUN,
         site="",
         tree=repository,
@@ -289,15 +301,10 @@ def run(
         newer=ends.newer,
         suite=SUITE,
         metric=measured.metric or None,
-        seed=seed,
-        extra=Extra(others=measured.extra(), sure=sure, given=ends.given, goods=ends.goods).pairs,
+        extra=Extra(others=measured.extra(), given=ends.given, goods=ends.goods).pairs,
         repo=repository,
         sought=sought,
     )
-    record = session.start(
-        output.state, request, PlainProgress(), None, FurtherBudgets(time_s=time_s)
-    )
-    return files.shown(output, record, result.show)
 
 
 def _carrying(
