@@ -121,8 +121,8 @@ def test_what_a_build_leaves_running_is_ended_also_a_server(tmp_path, repo):
 @pytest.mark.parametrize(
     ("text", "more", "code", "said"),
     [
-        ("exit 2", [], 4, "ended with 2"),
-        ("sleep 60", ["--build-timeout", "0.5"], 4, "--build-timeout"),
+        ("exit 2", [], 3, "ended with 2"),
+        ("sleep 60", ["--build-timeout", "0.5"], 3, "--build-timeout"),
         ("no-such-compiler", [], 2, "look at --build"),
         ("exit 200", [], 3, "`rtbisect resume` goes on"),
     ],
