@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.search import engine
-from rtbisect.search.end_layouts import end_layouts_due
+from rtbisect.search.end_layouts import end_layouts
 from rtbisect.search.siblings import boots_to_keep
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Expectation:
             return
         boots = state.ledger.boots
         if not self._told:
-            if end_layouts_due(state):
+            if end_layouts(state, 1):
                 # Two builds say nothing of how builds of one code differ.
                 return
             self._told = True

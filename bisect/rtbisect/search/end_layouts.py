@@ -33,7 +33,7 @@ def layouts_of_end(spec: SearchSpec) -> int:
 
 def at_most(max_builds: int) -> int:
     """Other layouts of each end that a budget of builds allows."""
-    return min(END_LAYOUTS, round(PART_OF_BUILDS * max_builds) // 2)
+    return min(END_LAYOUTS, int(PART_OF_BUILDS * max_builds) // 2)
 
 
 def end_layouts_due(state: SearchState) -> list[tuple[int, str]]:
@@ -52,10 +52,10 @@ def end_layouts_due(state: SearchState) -> list[tuple[int, str]]:
     )
 
 
-def end_layouts(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
+def end_layouts(state: SearchState, hosts: int) -> tuple[Trial, ...]:
     """The next layouts of both ends, at most one a host. Each is tried once."""
     spec, ledger = state.spec, state.ledger
     left = min(spec.max_boots - ledger.boots, spec.max_builds - ledger.builds)
-    most = max(0, min(max(1, hosts), max(1, builders), left))
+    most = max(0, min(max(1, hosts), left))
     due = end_layouts_due(state)[:most]
     return tuple(Trial(end, BootPurpose.LAYOUT, layout=number) for number, end in due)

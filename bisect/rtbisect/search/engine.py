@@ -86,7 +86,7 @@ def propose(
         return (finish,)
     return (
         _trials_before_naming(state, free_hosts, free_builders)
-        or end_layouts(state, free_hosts, free_builders)
+        or end_layouts(state, free_hosts)
         or plan.choose(state, free_hosts, free_builders)
         or _trials_against_doubt(state)
         or (stop.exhausted(state),)

@@ -23,11 +23,13 @@ def chance_of_little(state: SearchState) -> float:
     Only for figures with levels, of the whole of a boot.
     """
     posterior = state.belief
+    if posterior.view or not state.ends.figure.plain:
+        return posterior.none
     least = LITTLE * state.ends.shift
     mass, little = 0.0, 0.0
     for cell in posterior.cells:
         sides = sides_of(cell)
-        if posterior.view or sides is None:
+        if sides is None:
             return posterior.none
         better, worse = sides
         apart = worse.mean - better.mean

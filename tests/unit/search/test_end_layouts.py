@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 from itertools import takewhile
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +14,8 @@ from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.end_layouts import END_LAYOUTS, FEWEST, layouts_of_end
 from rtbisect.search.events import Booted
 from rtbisect.search.forecast import expected
+from rtbisect.search.likelihood.features import Aspect
+from rtbisect.search.little import chance_of_little
 from rtbisect.search.spec import BootPurpose
 from searchbench.calibration import AMPLE, spec_of
 from searchbench.histories import history
@@ -64,11 +67,12 @@ def test_they_take_a_part_of_the_builds(changed, each):
     assert layouts_of_end(replace(spec_of(here, AMPLE), **changed)) == each
 
 
-def test_hosts_get_one_each_at_a_time_and_builders_do_not_wait_for_more():
+def test_hosts_get_one_each_at_a_time():
     state = after_the_looks(world_of(CULPRIT, 0))
-    trials = engine.propose(state, free_hosts=3, free_builders=2)
+    trials = engine.propose(state, free_hosts=3)
     ends = {state.spec.graph.older, state.spec.graph.newer}
-    assert [(trial.layout, trial.purpose) for trial in trials] == [(1, BootPurpose.LAYOUT)] * 2
+    assert [trial.layout for trial in trials] == [1, 1, 2]
+    assert {trial.purpose for trial in trials} == {BootPurpose.LAYOUT}
     assert {trial.revision for trial in trials} == ends
 
 
@@ -114,3 +118,12 @@ def test_a_little_rest_of_a_change_is_told_as_such():
     for why, none in little:
         assert 0.5 <= none < 0.95 <= why.data["probability"]
         assert why.data["none"] == none
+
+
+def test_what_is_little_is_asked_of_levels_alone():
+    """Where the ends differ in their spread, both levels are the same, and that is not little."""
+    state, _finish = rehearse(spec_of(world_of(NOTHING, 6), AMPLE), world_of(NOTHING, 6))
+    assert chance_of_little(state) > state.belief.none
+    ends = replace(state.ends, figure=Aspect(around=0.0))
+    other = SimpleNamespace(belief=state.belief, ends=ends)
+    assert chance_of_little(other) == state.belief.none
