@@ -191,10 +191,10 @@ def run_pipeline(
     """Carry a campaign out. `further` see `pipeline/bisect.py`."""
     request = setup.request
     if request.kind == CampaignKind.CHECK:
-        return check.check(setup, parts), None
+        return check.check(setup, parts, further), None
     if request.kind == CampaignKind.TRY:
         limit = resolve.limit_of(setup.thresholds, request)
-        return check.try_revision(setup, parts, limit, Extra.of(request).boots), None
+        return check.try_revision(setup, parts, limit, Extra.of(request).boots, further), None
     return bisect.bisect(setup, parts, further)
 
 

@@ -15,6 +15,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rtbisect.errors import Interrupted
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -58,6 +60,7 @@ class BootQueue:
         self._prepare = prepare
         #: Begun and not yet asked for, the oldest first.
         self._waiting: dict[BootRequest, list[Future[Run]]] = defaultdict(list)
+        self._under_way: list[Future[Run]] = []
         #: Boots that have begun, asked for or not.
         self.begun = 0
 
@@ -68,6 +71,17 @@ class BootQueue:
         if self._width <= 1:
             self.begun += 1
             return self._prepare(self.begun, ask)()
+        try:
+            run = self._begin_all(ask, ahead)
+        except Interrupted:
+            # A stop that was asked for: what has begun is measured, and recorded.
+            for under_way in self._under_way:
+                under_way.exception()
+            raise
+        return run.result()
+
+    def _begin_all(self, ask: BootRequest, ahead: Sequence[BootRequest]) -> Future[Run]:
+        """As `take`, without waiting for the run."""
         same = self._waiting[ask]
         run = same.pop(0) if same else self._begin(ask)
         wanted: Counter[BootRequest] = Counter()
@@ -75,7 +89,7 @@ class BootQueue:
             wanted[guess] += 1
             if wanted[guess] > len(self._waiting[guess]):
                 self._waiting[guess].append(self._begin(guess))
-        return run.result()
+        return run
 
     def _begin(self, ask: BootRequest) -> Future[Run]:
         """A boot in a thread that ends with the program: those of an executor are joined at its
@@ -84,6 +98,7 @@ class BootQueue:
         self.begun += 1
         work = self._prepare(self.begun, ask)
         run: Future[Run] = Future()
+        self._under_way = [each for each in self._under_way if not each.done()] + [run]
 
         def carry_out() -> None:
             try:

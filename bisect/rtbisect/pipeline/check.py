@@ -21,6 +21,7 @@ from rtbisect.model.kinds.pipeline import Ends, Limits, Reasons
 from rtbisect.pipeline.answer import Answer, unanswered
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.compare import MAX_BARREN, PASS_CONFIDENCE, Comparison, compare, worst
+from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.pipeline.steps import Steps
 from rtbisect.search.spec import BootPurpose, SearchAnswer
 
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
     from rtbisect.model.setup import Setup
 
 
-def check(setup: Setup, ports: Ports) -> Result:
+def check(setup: Setup, ports: Ports, further: FurtherBudgets | None = None) -> Result:
     """Compare the newer end (the tip) with the older one (the base) on all suites."""
-    steps = Steps(setup=setup, ports=ports)
+    steps = Steps(setup=setup, ports=ports, further=further or FurtherBudgets())
     ends = compare(steps, setup.request.older, setup.request.newer)
     answer, judgement = answer_of_ends(ends), worst(setup, ends.judgements)
     answer.metric, answer.table = judgement.key if judgement else None, ends.table
@@ -61,9 +62,11 @@ def _judged(judgement: Judgement) -> Finding:
     return Finding.of(Reasons.JUDGED, metric=metric, level=level, why=judgement.reason)
 
 
-def try_revision(setup: Setup, ports: Ports, limit: float, boots: int) -> Result:
+def try_revision(
+    setup: Setup, ports: Ports, limit: float, boots: int, further: FurtherBudgets | None = None
+) -> Result:
     """Judge one revision against a limit, by the median over boots."""
-    steps = Steps(setup=setup, ports=ports)
+    steps = Steps(setup=setup, ports=ports, further=further or FurtherBudgets())
     return _answer_of_limit(steps, chosen_threshold(setup), limit, boots).result()
 
 

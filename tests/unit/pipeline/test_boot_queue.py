@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from rtbisect.errors import InfrastructureError
+from rtbisect.errors import InfrastructureError, Interrupted
 from rtbisect.model.lab import Run, RunStatus
 from rtbisect.pipeline.boot_queue import BootQueue, BootRequest
 
@@ -101,3 +101,32 @@ def test_a_boot_for_the_story_is_the_same_boot():
     assert BootRequest(sha="a", purpose="search", explain="pf-on") != BootRequest(
         sha="a", purpose="search"
     )
+
+
+def test_a_stop_waits_for_what_has_begun():
+    """A third boot is not begun, and the two under way are measured."""
+    bench = Bench(3)
+    ended = []
+
+    def prepare(number, ask):
+        if number == 3:
+            raise Interrupted("stopped", "resume it")
+        run = Bench.prepare(bench, number, ask)
+        return lambda: ended.append(run()) or ended[-1]
+
+    bench.boots = BootQueue(3, prepare)
+    raised = []
+
+    def take():
+        with pytest.raises(Interrupted):
+            bench.boots.take(A, [B, A])
+        raised.append(len(ended))
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    for number in (1, 2):
+        while number not in bench.free:
+            thread.join(0.01)
+        bench.free[number].set()
+    thread.join(20)
+    assert raised == [2]

@@ -9,13 +9,14 @@ from helpers.campaigns import World, boots, line_of, scaled, sha, with_kernel, w
 from helpers.findings import first
 from helpers.scenarios import History
 from rtbisect.cli.check import exit_of_check
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, Interrupted
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import CampaignRequest, Level, Outcome, Role, Scale, Statistic
 from rtbisect.model.kinds.pipeline import Limits, Work
 from rtbisect.model.lab import RunStatus
 from rtbisect.pipeline import check
 from rtbisect.pipeline.compare import first_looks
+from rtbisect.pipeline.further import FurtherBudgets
 
 
 def test_a_guard_warns_and_does_not_turn_a_check(tmp_path):
@@ -155,3 +156,13 @@ def test_equal_kernels_need_no_boot(tmp_path):
     here = History(ipi={3: 10}, same={8: 0}).world(tmp_path)
     assert check.check(*here.open()).outcome is Outcome.NOOP
     assert here.lab.requests == []
+
+
+def test_a_check_and_a_try_end_where_a_stop_is_asked_for(tmp_path):
+    further = FurtherBudgets(stop_asked=lambda: True)
+    here = world(tmp_path, 4)
+    with pytest.raises(Interrupted):
+        check.check(*here.open(), further)
+    here.request = replace(here.request, kind="try", suite="ipi")
+    with pytest.raises(Interrupted):
+        check.try_revision(*here.open(), 0.2, 3, further)
