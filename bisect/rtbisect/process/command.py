@@ -141,9 +141,11 @@ def _signal_group(pgid: int, number: signal.Signals) -> bool:
 
 def _end_marked(is_marked: Callable[[int], bool], grace_s: float = GRACE_S) -> bool:
     """End all processes with a mark, also those that left the group as servers do; True when there
-    was one to end.
+    was one to end. Not ourselves, nor what we were started from, as a terminal server that a
+    command of the killed session was the first to start.
     """
-    marked = [pid for pid in _pids() if is_marked(pid)]
+    spared = _ourselves()
+    marked = [pid for pid in _pids() if pid not in spared and is_marked(pid)]
     deadline = time.monotonic() + grace_s
     for number in (signal.SIGTERM, signal.SIGKILL):
         for pid in marked:
@@ -154,6 +156,15 @@ def _end_marked(is_marked: Callable[[int], bool], grace_s: float = GRACE_S) -> b
         while time.monotonic() < deadline and any(map(is_marked, marked)):
             time.sleep(0.05)
     return bool(marked)
+
+
+def _ourselves() -> set[int]:
+    """This process and all that it descends from."""
+    pid, found = os.getpid(), set[int]()
+    while pid > 1 and pid not in found:
+        found.add(pid)
+        pid = int((stat_of(pid) or ["", "0"])[1])
+    return found
 
 
 def _pids() -> list[int]:

@@ -4,6 +4,7 @@
 import os
 import signal
 import subprocess
+import sys
 from contextlib import suppress
 
 import pytest
@@ -94,3 +95,16 @@ def test_dead_processes_of_another_user_are_no_fault(forbidden):
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     assert forbidden == [child]
     assert not command.end_group(child.pid)
+
+
+def test_who_was_started_from_what_a_killed_session_left_is_spared(left_behind):
+    """A terminal server that its command was the first to start, and all that is started there."""
+    name, server = left_behind(of_command=True)
+    script = f"from rtbisect.process import command; print(command.end_leftover({name!r}))"
+    mark = {command.RUN_MARK: "of the killed session"}
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'{sys.executable} -c "$1"; echo lives', "sh", script],
+        env=command.environment(mark), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.split() == ["True", "lives"], done.stderr
+    assert not is_alive(server)
