@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rtbisect.errors import InfrastructureError, RtbisectError
+from rtbisect.errors import InfrastructureError
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.kinds.pipeline import Work
@@ -225,7 +225,7 @@ class BuildTrees:
         for last in (False, True):
             try:
                 return tree.checkout(sha)
-            except (RtbisectError, OSError):
+            except (InfrastructureError, OSError):
                 folder = tree.path.parent
                 full = folder.is_dir() and shutil.disk_usage(folder).free < RESERVE_BYTES
                 # A build may leave folders that nobody may write to: as the module cache of Go.

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.findings import words
-from rtbisect.errors import InfrastructureError, MisaskedError
+from rtbisect.errors import BusyError, ConfigError, InfrastructureError, MisaskedError
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.kinds.pipeline import Work
@@ -240,3 +240,18 @@ def test_a_build_that_prints_for_ever_fails(tmp_path, monkeypatch):
     made = trees.make("a" * 40, silent)
     assert made.path is None
     assert made.error == words(Finding.of(Commands.OVERRAN, most=1 << 20))
+
+
+@pytest.mark.parametrize("error", [ConfigError, BusyError])
+def test_what_somebody_else_has_put_there_or_holds_is_not_deleted(tmp_path, error):
+    class Taken(FakeTree):
+        def checkout(self, sha):
+            raise error(f"{self.path} is not ours to fill with {sha}", "move it away")
+
+    folder = tmp_path / "trees/t-b01"
+    folder.mkdir(parents=True)
+    (folder / "precious").write_text("text")
+    trees, _ = trees_in(tmp_path, tree=lambda number: Taken(tmp_path / f"trees/t-b{number:02}"))
+    with pytest.raises(error):
+        trees.make("a" * 40, silent)
+    assert (folder / "precious").read_text() == "text"
