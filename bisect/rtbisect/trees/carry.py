@@ -41,8 +41,10 @@ def uncommitted_diff(repo: Path) -> tuple[str, bytes]:
     git = Git(cwd=repo, env=_READ_ONLY)
     head = full_sha(git("rev-parse", "--verify", "HEAD^{commit}").strip())
     words = ("diff", "--no-renames", "--no-ext-diff", "--binary", "--full-index", "--no-color")
-    more = ("--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=dirty")
-    diff = encode(git(*_line_ends(git), *words, *more, "HEAD", "--", timeout_s=WALK_S))
+    readable = ("--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=dirty")
+    # Nor what a configuration of the clone makes of a diff: `git apply` has to read it.
+    plain = ("--submodule=short", "-U3", "--inter-hunk-context=0", "-O/dev/null")
+    diff = encode(git(*_line_ends(git), *words, *readable, *plain, "HEAD", "--", timeout_s=WALK_S))
     if len(diff) > MOST_BYTES:
         raise ConfigError(
             f"what is not committed has more than {MOST_BYTES >> 20} MB", "commit what is large"

@@ -102,7 +102,10 @@ class _Holder:
             places.append(work / ".git")
         for place in places:
             git = Git(cwd=place, git_dir=place, work_tree=place)
-            if (place / "HEAD").is_file() and git.try_("rev-parse", "--git-dir").ok:
+            if not (place / "HEAD").is_file() or not git.try_("rev-parse", "--git-dir").ok:
+                continue
+            # Git would fetch what a partial clone lacks, into the clone and from the network.
+            if not git.try_("config", "--get-regexp", _PARTIAL).ok:
                 prefix = f"{self.prefix}{module.path}/"
                 return _Holder(git, (place / "modules",), work, prefix)
         return None
@@ -112,6 +115,10 @@ class _Holder:
             bool(FULL_SHA.fullmatch(commit))
             and self.git.try_("cat-file", "-e", f"{commit}^{{commit}}").ok
         )
+
+
+#: Settings of a partial clone (git-config(1)).
+_PARTIAL = r"^(extensions\.partialclone|remote\..*\.promisor)$"
 
 
 def _is_plain(path: str) -> bool:

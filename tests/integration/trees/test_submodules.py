@@ -163,3 +163,14 @@ def test_what_is_missing_is_named_by_its_path_from_the_top(tmp_path, made):
     tree = command_tree(tmp_path / "state", str(clone), submodules=True)
     absent = tree.lacking(sha)
     assert (absent.kind, absent.data) == (Commands.NO_SUBMODULE, {"path": "libs/lib/inner"})
+
+
+@pytest.mark.parametrize("setting", ["remote.origin.promisor", "extensions.partialClone"])
+def test_a_partial_submodule_is_missing_and_git_fetches_nothing(tmp_path, made, setting):
+    sha = made.add()
+    clone = made.clone("--recurse-submodules")
+    config = clone / ".git/modules/lib/config"
+    git(tmp_path, "config", "-f", str(config), setting, "true")
+    tree = command_tree(tmp_path / "state", str(clone), submodules=True)
+    absent = tree.lacking(sha)
+    assert (absent.kind, absent.data) == (Commands.NO_SUBMODULE, {"path": "libs/lib"})
