@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import builders, labs
@@ -179,7 +178,7 @@ def _command_ports(
         work_dir=state / "run" / journal.campaign,
         checkout=tree.checkout,
         restore=tree.restore,
-        tree_of=partial(tree.tree_id_at, paths=command.paths),
+        tree_of=tree.tree_id,
         lacking=tree.lacking,
         skip=tree.within(command.skip),
         positive=command.threshold().scale is Scale.LOG,

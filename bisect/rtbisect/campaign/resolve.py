@@ -165,7 +165,13 @@ def _searchable_ends(
 def ends_of_repository(
     state: Path, repo: Path, older: Sequence[str], newer: str, paths: tuple[str, ...]
 ) -> tuple[str, SearchEnds]:
-    """Repository and ends of `rtbisect run`."""
+    """Repository and ends of `rtbisect run`; ConfigError for `paths` that lead out of it."""
+    for path in paths:
+        if not path or Path(path).is_absolute() or ".." in Path(path).parts:
+            raise ConfigError(
+                f"--path {printable(path, 200)!r} is no path from the top of the repository",
+                "give one as `git ls-files --full-name` prints it",
+            )
     folder = repo.resolve()
     if not folder.is_dir():
         raise ConfigError(f"{repo} is not there", "give the folder of a git repository")

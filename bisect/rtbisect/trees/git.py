@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.model.code import WHOLE, Change, Checkout, Commit, CommitGraph, CommitHead, Narrowing
 from rtbisect.model.finding import Finding
 from rtbisect.model.report import CommitText
-from rtbisect.process.command import encode, printable, whole_text
+from rtbisect.process.command import printable, whole_text
 from rtbisect.process.locks import hold
 from rtbisect.trees.carry import Carried
 from rtbisect.trees.merge import DATE, commit_tree, merge, parents_of, tree_id
@@ -312,13 +311,6 @@ class GitTree:
     def tree_id(self, sha: str) -> str:
         """Id of the files of a commit: equal for equal files."""
         return tree_id(self._git(), full_sha(sha))
-
-    def tree_id_at(self, sha: str, paths: Sequence[str]) -> str:
-        """The same of these paths alone; of all where there are none."""
-        if not paths:
-            return self.tree_id(sha)
-        words = ("--literal-pathspecs", "ls-tree", "-z", "--full-tree", full_sha(sha), "--", *paths)
-        return hashlib.sha256(encode(self._git()(*words))).hexdigest()
 
     def revert_on(self, tip: str, commit: str) -> str | None:
         """Merge by plumbing, without a worktree. None for merges, roots, conflicts, and

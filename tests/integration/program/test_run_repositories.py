@@ -234,6 +234,9 @@ def test_uncommitted_changes_are_carried_as_they_were_at_the_start(tmp_path, rep
     (repo / "bytes").write_bytes(bytes(range(256)))
     (repo / "gone").unlink()
     made("add", "bytes")
+    # What its owner wants of a diff to read is none that can be applied.
+    made("config", "diff.context", "0")
+    made("config", "diff.submodule", "log")
     before = made("status", "--porcelain")
     checker(
         tmp_path,
@@ -314,3 +317,24 @@ def test_paths_that_nobody_touches_are_one_line(tmp_path, repo):
     ends = ["--good", shas["start"], "--bad", shas["side4"]]
     done = search(tmp_path, repo, "--path", "nowhere", *ends)
     assert (done.returncode, "touches nowhere" in json.loads(done.stdout)["error"]) == (2, True)
+
+
+@pytest.mark.parametrize("path", ["", "/src", "../src", "src/../../x"])
+def test_a_path_out_of_the_repository_is_one_line(tmp_path, repo, path):
+    _made, shas = lines(tmp_path, repo)
+    ends = ["--good", shas["start"], "--bad", shas["side4"]]
+    done = search(tmp_path, repo, "--path", path, *ends)
+    assert (done.returncode, "--path" in json.loads(done.stdout)["error"]) == (2, True)
+
+
+def test_a_change_outside_the_paths_is_not_denied(tmp_path, repo):
+    """The ends differ, and nothing that touches the paths makes them."""
+    made = Repo(repo)
+    good = made.commit("start", src__a="0\n")
+    for number in range(3):
+        made.commit(f"touches {number}", src__a=f"{number + 1}\n")
+    last = made.commit("elsewhere", slow="1\n")
+    checker(tmp_path, "test ! -e slow")
+    done = search(tmp_path, repo, "--path", "src", "--good", good, "--bad", last)
+    answer = json.loads(done.stdout)
+    assert (answer["outcome"], answer["culprit"]) == ("culprit", last), done.stderr
