@@ -185,14 +185,18 @@ class GitTree:
         that cannot be carried onto it. None where it can.
         """
         self._git()
-        laid = self._carried.onto(full_sha(sha)) if self._carried else full_sha(sha)
+        laid = self._laid(sha)
         if isinstance(laid, Finding):
             return laid
         return self._submodules.lacking(laid) if self._submodules else None
 
+    def _laid(self, sha: str) -> str | Finding:
+        """The commit whose files a worktree at `sha` has; why there is none."""
+        return self._carried.onto(full_sha(sha)) if self._carried else full_sha(sha)
+
     def _as_laid(self, sha: str) -> str:
-        """The commit whose files a worktree at `sha` has."""
-        laid = self._carried.onto(full_sha(sha)) if self._carried else full_sha(sha)
+        """The same where `lacking` has told nothing."""
+        laid = self._laid(sha)
         if isinstance(laid, Finding):
             raise InfrastructureError(
                 f"the changes cannot be carried onto {sha[:12]}", "start again", retryable=False

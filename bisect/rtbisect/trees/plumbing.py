@@ -38,6 +38,7 @@ SAFE = (
 #: remote helpers would run programs.
 SAFE_ENV = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
 
+_PARTIAL = r"^(extensions\.partialclone|remote\..*\.promisor)$"
 FULL_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -104,6 +105,11 @@ def _short(done: Completed, words: Sequence[str]) -> str:
 def last_line(done: Completed) -> str:
     """What git said last of why it failed."""
     return done.stderr.strip().split("\n")[-1]
+
+
+def is_partial(git: Git) -> bool:
+    """Whether a clone lacks objects that git would fetch once asked for them (git-config(1))."""
+    return git.try_("config", "--get-regexp", _PARTIAL).ok
 
 
 def full_sha(sha: str) -> str:

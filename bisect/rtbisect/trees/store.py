@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.process.command import printable
-from rtbisect.trees.plumbing import FETCH_S, FULL_SHA, WALK_S, Git, checked_name, last_line
+from rtbisect.trees.plumbing import (
+    FETCH_S,
+    FULL_SHA,
+    WALK_S,
+    Git,
+    checked_name,
+    is_partial,
+    last_line,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +84,7 @@ class Store:
                 f"{self.source} is a shallow clone: the history is cut off",
                 "run `git fetch --unshallow` in it",
             )
-        if origin.try_("config", "--get", "extensions.partialClone").stdout.strip():
+        if is_partial(origin):
             raise ConfigError(
                 f"{self.source} is a partial clone: file contents are missing",
                 "use a full clone",

@@ -19,7 +19,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import printable
 from rtbisect.trees.overlay import clear, folder_of
-from rtbisect.trees.plumbing import FULL_SHA, Git, full_sha
+from rtbisect.trees.plumbing import FULL_SHA, Git, full_sha, is_partial
 from rtbisect.trees.store import Store
 from rtbisect.trees.worktree import Worktree
 
@@ -105,7 +105,7 @@ class _Holder:
             if not (place / "HEAD").is_file() or not git.try_("rev-parse", "--git-dir").ok:
                 continue
             # Git would fetch what a partial clone lacks, into the clone and from the network.
-            if not git.try_("config", "--get-regexp", _PARTIAL).ok:
+            if not is_partial(git):
                 prefix = f"{self.prefix}{module.path}/"
                 return _Holder(git, (place / "modules",), work, prefix)
         return None
@@ -117,14 +117,15 @@ class _Holder:
         )
 
 
-#: Settings of a partial clone (git-config(1)).
-_PARTIAL = r"^(extensions\.partialclone|remote\..*\.promisor)$"
-
-
 def _is_plain(path: str) -> bool:
     """Whether a path or a name stays below the folder that it is given for."""
     parts = path.replace("\\", "/").split("/")
     return not any(part in ("", ".", "..") or part.casefold() == ".git" for part in parts)
+
+
+def _place(top: Path, module: _Module) -> Path:
+    """The folder of a submodule, with those above it made where they are missing."""
+    return folder_of(top, module.path) / PurePosixPath(module.path).name
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ class Submodules:
         stay = {module.path for module in above.modules(sha)}
         for module in above.modules(before):
             if module.path not in stay:
-                clear(folder_of(worktree.path, module.path) / PurePosixPath(module.path).name)
+                clear(_place(worktree.path, module))
 
     def put(self, sha: str, lock_fd: int, *, clean: bool) -> None:
         """After `sha` was checked out: its submodules, too. InfrastructureError where the clone
@@ -199,7 +200,7 @@ class Submodules:
                     "run `git submodule update --init --recursive`",
                     retryable=False,
                 )
-            place = folder_of(top, module.path) / PurePosixPath(module.path).name
+            place = _place(top, module)
             worktree = self._worktree(holder, place)
             if not worktree.head():
                 # A folder of another revision, or what a command has left there.

@@ -81,6 +81,15 @@ def test_shallow_clone_is_refused(repo, make, tmp_path):
         make(tmp_path / "shallow").resolve("HEAD")
 
 
+def test_a_partial_clone_is_refused_as_git_makes_one(repo, make, tmp_path):
+    history(repo)
+    subprocess.run(["git", "config", "uploadpack.allowFilter", "true"], cwd=repo.path, check=True)
+    words = ["clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{repo.path}"]
+    subprocess.run(["git", *words, str(tmp_path / "partial")], check=True, env=ENV)
+    with pytest.raises(ConfigError, match="partial"):
+        make(tmp_path / "partial").resolve("HEAD")
+
+
 def test_what_is_no_repository_is_refused(repo, make, tmp_path):
     repo.commit("start")
     inside = repo.path / "sub"
