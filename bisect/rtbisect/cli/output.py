@@ -22,6 +22,7 @@ from rtbisect.process.command import one_line
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.words.numbers import duration
+from rtbisect.words.speak import harmless
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +68,7 @@ class Output:
     def answer(self, data: Mapping[str, Any], text: str) -> None:
         """The answer of a command. BrokenPipeError when nobody reads it any more."""
         try:
-            lines = "\n".join(_harmless(line) for line in text.rstrip("\n").split("\n"))
+            lines = "\n".join(harmless(line) for line in text.rstrip("\n").split("\n"))
             _write(sys.stdout, _json(data) if self.as_json else lines + "\n")
         except BrokenPipeError:
             raise
@@ -116,11 +117,6 @@ def drop_stdout() -> None:
         os.close(sink)
 
 
-def _harmless(line: str) -> str:
-    """A line with its spaces, and without anything that steers a terminal."""
-    return "".join(char if char.isprintable() else "?" for char in line)
-
-
 def _write(stream: TextIO | None, text: str) -> None:
     """Write and flush; a stream that the caller closed is None and takes nothing."""
     if stream is not None:
@@ -151,11 +147,11 @@ class PlainProgress:
 
     def say(self, line: str) -> None:
         self._close()
-        _tell(_harmless(line) + "\n")
+        _tell(harmless(line) + "\n")
 
     def step(self, what: str, done: int, total: int, left_s: float | None) -> None:
         estimate = "" if left_s is None else f", about {duration(left_s)} left"
-        line = _harmless(f"[{done}/{total}] {what}{estimate}")
+        line = harmless(f"[{done}/{total}] {what}{estimate}")
         if self._terminal:
             _tell("\r\033[K" + line)
             self._open = True

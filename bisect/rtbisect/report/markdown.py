@@ -10,13 +10,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rtbisect.words.speak import harmless
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def code(text: str) -> str:
     """One line of any text as a span of code; nothing in it ends the span."""
-    line = _harmless(text)
+    line = harmless(text)
     fence = "`" * (_longest(line) + 1)
     # A space at either end is taken off again, and a span may not be empty.
     return (
@@ -28,7 +30,7 @@ def code(text: str) -> str:
 
 def block(lines: Sequence[str]) -> str:
     """Lines of any text as a block of code; nothing in it ends the block."""
-    kept = [_harmless(line) for line in lines]
+    kept = [harmless(line) for line in lines]
     fence = "`" * max(3, max(map(_longest, kept), default=0) + 1)
     return "\n".join((f"{fence}text", *kept, fence))
 
@@ -36,8 +38,3 @@ def block(lines: Sequence[str]) -> str:
 def _longest(line: str) -> int:
     """The longest row of backticks."""
     return max(map(len, re.findall("`+", line)), default=0)
-
-
-def _harmless(text: str) -> str:
-    """Without what ends a line or steers a terminal, or turns the order of letters."""
-    return "".join(char if char.isprintable() else "?" for char in text)

@@ -63,7 +63,7 @@ class _Formatter(string.Formatter):
 
     def told(self, finding: Finding) -> str:
         if self._depth == _DEEPEST:
-            return _printable(finding.kind)
+            return harmless(finding.kind)
         self._depth += 1
         try:
             return self._in_words(finding)
@@ -79,7 +79,7 @@ class _Formatter(string.Formatter):
             except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
                 pass
         rest = ", ".join(f"{name} {self.format_field(v, '')}" for name, v in finding.data.items())
-        return _printable(f"{finding.kind} ({rest})" if rest else finding.kind)
+        return harmless(f"{finding.kind} ({rest})" if rest else finding.kind)
 
     def get_value(
         self,
@@ -91,7 +91,7 @@ class _Formatter(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, str):
-            value = _printable(value)
+            value = harmless(value)
         kind, _, rest = format_spec.partition(" ")
         if isinstance(value, Finding):
             value = self.told(value)
@@ -111,7 +111,8 @@ def _begun(text: str) -> str:
     return text[:1].upper() + text[1:] if first.isalpha() else text
 
 
-def _printable(text: str) -> str:
+def harmless(text: str) -> str:
+    """A line with its spaces, without what ends it, steers a terminal or turns its letters."""
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
