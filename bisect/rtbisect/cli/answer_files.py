@@ -64,9 +64,11 @@ class AnswerFiles:
         """Append the summary, write the picture. OSError where the disk refuses."""
         if self.summary is not None:
             self._append(summary_of(output, record))
+        if self.plot is None:
+            return
         figured = run_answer.Figured.of(output.store, record)
         graphs = recorded(output.store.database, record.id, CommitGraph)
-        if self.plot is None or figured is None or not graphs:
+        if figured is None or not graphs:
             return
         if picture := figured.picture(graphs[0]):
             text = svg_of(picture, data("reports"), result.headline(record, figured.result))

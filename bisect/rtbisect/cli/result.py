@@ -122,8 +122,7 @@ def empty_answer(identity: str) -> dict[str, Any]:
     counts = {"builds": 0, "boots": 0, "runs": 0, "skipped": 0, "wall_s": 0.0}
     ends = dict.fromkeys(("repo", "good", "bad"), "")
     lists = ("candidates", "reasons", "reasons_found", "stretches", "gates", "origins")
-    known = {"campaign": identity, "standing": None}
-    return known | words | counts | ends | {name: [] for name in lists}
+    return {"campaign": identity} | words | counts | ends | {name: [] for name in lists}
 
 
 def text_of(
