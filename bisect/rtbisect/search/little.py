@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: A change that is surely less than this part of what the ends differ in is left alone once it is
 #: likelier that there is none: what is left of it takes hundreds of builds to tell from none.
 LITTLE = 0.5
+#: P(H0) from which that is asked: it is likelier than a change.
+RATHER_NONE = 0.5
 
 
 def chance_of_little(state: SearchState) -> float:

@@ -13,7 +13,7 @@ from rtbisect.model.kinds.search import Costs, Endings, Untestable
 from rtbisect.search.calibrate import asked_p
 from rtbisect.search.gradual import LIKELIER, farthest, stretches_of
 from rtbisect.search.ledger import INVALID_RERUNS
-from rtbisect.search.little import LITTLE, chance_of_little
+from rtbisect.search.little import LITTLE, RATHER_NONE, chance_of_little
 from rtbisect.search.spec import NONE_AT_MOST, Finish
 
 if TYPE_CHECKING:
@@ -349,7 +349,7 @@ def _nothing_found(state: SearchState) -> Finish | None:
     differ.
     """
     none = state.belief.none
-    if none < LIKELIER or state.gradual.probability >= 1 - NONE_ENOUGH:
+    if none < RATHER_NONE or state.gradual.probability >= 1 - NONE_ENOUGH:
         return None
     if none >= NONE_ENOUGH:
         return _no_change(state)
