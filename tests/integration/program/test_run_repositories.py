@@ -206,13 +206,14 @@ def test_what_is_not_committed_is_told_whatever_files_are_called(tmp_path, repo,
         uncommitted(repo, ())
 
 
-def test_an_overlay_is_laid_over_before_the_build(tmp_path, repo):
+@pytest.mark.parametrize("brought", [("--overlay", "makefile"), ("--carry",)])
+def test_a_build_has_what_is_laid_over_and_what_is_carried(tmp_path, repo, brought):
     made = Repo(repo)
     good = made.commit("start", makefile="all: ; false\n")
     shas = [made.commit(f"change {n}", **{f"file{n}": "x\n"}) for n in range(6)]
     (repo / "makefile").write_text("all: ; ls > product\n")
     words = ["run", "--good", good, "--bad", "main", "--pass-fail", "--json", "--build", "make"]
-    words += ["--overlay", "makefile", "--", "sh", "-c", "! grep -q file3 product"]
+    words += [*brought, "--", "sh", "-c", "! grep -q file3 product"]
     done = rtbisect(tmp_path / "state", *words, cwd=repo)
     assert json.loads(done.stdout).get("culprit") == shas[3], done.stdout + done.stderr
 
@@ -271,17 +272,6 @@ def test_a_revision_that_the_changes_do_not_fit_is_skipped_and_an_end_refused(tm
     refused = json.loads(done.stdout)
     assert (done.returncode, why in refused["error"]) == (2, True)
     assert "--overlay" in refused["hint"]
-
-
-def test_builds_get_uncommitted_changes_too(tmp_path, repo):
-    made = Repo(repo)
-    good = made.commit("start", makefile="all: ; false\n")
-    shas = [made.commit(f"change {n}", **{f"file{n}": "x\n"}) for n in range(6)]
-    (repo / "makefile").write_text("all: ; ls > product\n")
-    words = ["run", "--good", good, "--bad", "main", "--pass-fail", "--json", "--build", "make"]
-    words += ["--carry", "--", "sh", "-c", "! grep -q file3 product"]
-    done = rtbisect(tmp_path / "state", *words, cwd=repo)
-    assert json.loads(done.stdout).get("culprit") == shas[3], done.stdout + done.stderr
 
 
 def test_only_commits_that_touch_the_paths_are_candidates(tmp_path, repo):
