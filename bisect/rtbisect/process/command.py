@@ -265,7 +265,7 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     cwd: Path,
     timeout_s: float,
     env: Mapping[str, str] | None = None,
-    stdin: bytes | None = None,
+    stdin: bytes | int | None = None,
     log: Path | None = None,
     error_log: Path | None = None,
     check: bool = False,
@@ -277,11 +277,12 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
 ) -> Completed:
     """Run `argv` to its end or for `timeout_s` seconds.
 
-    With `log` both outputs are streamed to that file (appended), with `error_log` stderr to
-    one of its own; where these grow over `most_log_bytes`, which is not 0, it is ended. `on_start`
-    gets the process group id before the caller waits, so that it can be
-    recorded. `whole_env`: see `whole_environment`. With `clear` nothing that it started outlives
-    it, unless that left the group and dropped the variable RTBISECT_RUN (RUN_MARK). `check` raises
+    `stdin` is what it reads, or a descriptor to read from. With `log` both outputs are streamed
+    to that file (appended), with `error_log` stderr to one of its own; where these grow over
+    `most_log_bytes`, which is not 0, it is ended. `on_start` gets the process group id before the
+    caller waits, so that it can be recorded. `whole_env`: see `whole_environment`. With `clear`
+    nothing that it started outlives it, unless that left the group and dropped the variable
+    RTBISECT_RUN (RUN_MARK). `check` raises
     InfrastructureError when the command fails; a missing program is a ConfigError.
     """
     if isinstance(argv, str) or not argv or any("\0" in word for word in argv):
@@ -297,7 +298,7 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
             list(argv),
             cwd=cwd,
             env=whole_environment(env or {}) if whole_env else environment(env),
-            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdin=_source(stdin),
             stdout=sink,
             stderr=error_sink,
             start_new_session=True,
@@ -314,7 +315,8 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
                 opened.close()
     try:
         logs = tuple(path for path in (log, error_log) if path is not None)
-        wait = partial(_communicate, child, stdin, timeout_s, logs, most_log_bytes)
+        given = stdin if isinstance(stdin, bytes) else None
+        wait = partial(_communicate, child, given, timeout_s, logs, most_log_bytes)
         done = _wait(child, wait, on_start, argv, begin)
     finally:
         if clear:
@@ -323,6 +325,12 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     if check and not done.ok:
         raise InfrastructureError(failure(done), "see the log" if log else "")
     return done
+
+
+def _source(stdin: bytes | int | None) -> int:
+    if stdin is None:
+        return subprocess.DEVNULL
+    return subprocess.PIPE if isinstance(stdin, bytes) else stdin
 
 
 def _sink(path: Path | None, default: int) -> IO[bytes] | int:

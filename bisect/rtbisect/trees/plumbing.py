@@ -26,6 +26,8 @@ SAFE = (
     "core.excludesFile=/dev/null",
     "core.autocrlf=false",
     "core.untrackedCache=false",
+    # As many as there are processors: a kernel has 80,000 files.
+    "checkout.workers=0",
     "core.quotePath=false",
     "submodule.recurse=false",
     "gc.auto=0",
@@ -56,7 +58,7 @@ class Git:
         self,
         *words: str,
         timeout_s: float = QUICK_S,
-        stdin: bytes | None = None,
+        stdin: bytes | int | None = None,
         env: Mapping[str, str] | None = None,
         pass_fds: Sequence[int] = (),
     ) -> Completed:
@@ -84,7 +86,7 @@ class Git:
         self,
         *words: str,
         timeout_s: float = QUICK_S,
-        stdin: bytes | None = None,
+        stdin: bytes | int | None = None,
         env: Mapping[str, str] | None = None,
         pass_fds: Sequence[int] = (),
     ) -> str:

@@ -123,13 +123,13 @@ def _stream(plan: Plan, base: SourceFiles, good: str, ref: str) -> bytes:
             before = (plan.steps[i].edit for i in sorted(earlier | {index}))
             edits = [edit for edit in before if edit and edit.file == file]
             text = apply(base.texts[file], edits, base.release)
-            out.append(f"M {base.modes[file]} inline {file}\n".encode() + _data_command(text))
+            out.append(f"M {base.modes[file]} inline {file}\n".encode() + data_command(text))
         out.append(b"\n")
     out.append(b"done\n")
     return b"".join(out)
 
 
-def _data_command(text: bytes) -> bytes:
+def data_command(text: bytes) -> bytes:
     return b"data %d\n" % len(text) + text + b"\n"
 
 
@@ -147,7 +147,7 @@ def _commit_command(step: PlannedCommit, index: int, ref: str, good: str) -> byt
         f"committer {name(step.committer)} <{email(step.committer)}> {step.when} +0000",
     ]
     words = [f"from {mark[0]}", *(f"merge {parent}" for parent in mark[1:])]
-    head = "\n".join(lines).encode() + b"\n" + _data_command(message.encode())
+    head = "\n".join(lines).encode() + b"\n" + data_command(message.encode())
     return head + "\n".join(words).encode() + b"\n"
 
 

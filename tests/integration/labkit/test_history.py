@@ -84,7 +84,7 @@ def test_the_repository_is_made_once(repo, tarball, tmp_path):
     start = make_repo(repo, tarball, said.append)
     assert said == []
     assert make_repo(tmp_path / "demo.git", tarball, said.append) == start
-    assert len(said) == 2
+    assert len(said) == 1
     assert {p.name for p in tmp_path.iterdir()} == {"demo.git", "demo.git.lock"}
     git = Git(cwd=repo, git_dir=repo)
     assert "Real" not in blob(git, start, "MAINTAINERS") + blob(git, start, ".mailmap")
@@ -101,9 +101,30 @@ def test_what_stands_in_the_way_is_kept(tarball, tmp_path):
         make_repo(tmp_path / "demo.git", tarball, print)
     with pytest.raises(ConfigError, match="not there"):
         make_repo(tmp_path / "other.git", tmp_path / "away.tar.xz", print)
-    (tmp_path / "rubbish.tar.xz").write_text("rubbish")
-    with pytest.raises(ConfigError, match="tar"):
-        make_repo(tmp_path / "other.git", tmp_path / "rubbish.tar.xz", print)
+
+
+def linked(tmp_path, _whole):
+    with tarfile.open(tmp_path / "linked.tar.xz", "w:xz") as archive:
+        member = tarfile.TarInfo("linux/two")
+        member.type, member.linkname = tarfile.LNKTYPE, "linux/one"
+        archive.addfile(member)
+    return (tmp_path / "linked.tar.xz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("contents", "names"),
+    [
+        (lambda *_: b"rubbish", "not a whole"),
+        (lambda _, whole: whole[:-40], "not a whole"),
+        (linked, "linux/two"),
+        (lambda *_: b"", "not a whole"),
+    ],
+)
+def test_a_tarball_that_is_none_leaves_nothing(tarball, tmp_path, contents, names):
+    (tmp_path / "other.tar.xz").write_bytes(contents(tmp_path, tarball.read_bytes()))
+    with pytest.raises(ConfigError, match=names):
+        make_repo(tmp_path / "other.git", tmp_path / "other.tar.xz", print)
+    assert not (tmp_path / "other.git").exists()
     assert not (tmp_path / "other.git.new").exists()
 
 
