@@ -29,4 +29,14 @@ case $name in
         export OPENBLAS_NUM_THREADS=1
         ;;
 esac
-exec .venv/bin/python -m pytest --no-skips "$@"
+# Its own folder goes at the end. pytest keeps those of three runs, and to take an older one away
+# costs it up to a minute that nothing else uses.
+made=$(mktemp -d "${TMPDIR:-/tmp}/rtb-XXXXXX")
+trap 'rm -rf "$made"; exit 130' INT TERM
+if .venv/bin/python -m pytest --no-skips --basetemp "$made/t" "$@"; then
+    rm -rf "$made"
+else
+    code=$?
+    echo "test-$name: what the tests left is in $made/t" >&2
+    exit $code
+fi
