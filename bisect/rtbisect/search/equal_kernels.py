@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from pathlib import PurePosixPath
+from posixpath import splitext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -183,8 +183,8 @@ class Closure:
 
     @classmethod
     def of(cls, files: Iterable[str]) -> Closure:
-        paths = frozenset(path for path in files if PurePosixPath(path).name)
-        return cls(paths, frozenset(str(PurePosixPath(path).with_suffix("")) for path in paths))
+        paths = frozenset(files)
+        return cls(paths, frozenset(splitext(path)[0] for path in paths))
 
     def touched_by(self, change: Change) -> bool:
         """Whether a change can change a kernel that was made from these files."""
@@ -197,11 +197,7 @@ class Closure:
         if change.status == "M":
             return False
         # A file that comes or goes may hide another one from the compiler or from make.
-        return (
-            "include/" in path
-            or name.endswith(".h")
-            or str(PurePosixPath(path).with_suffix("")) in self.stems
-        )
+        return "include/" in path or name.endswith(".h") or splitext(path)[0] in self.stems
 
 
 def shared_files(
