@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binomtest
-from scipy.stats import t as student_t
+import scipy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,7 +204,7 @@ def shortfall_p(
     squares = sum(float(((side - side.mean()) ** 2).sum()) for side in (base_values, new_values))
     error = math.sqrt(squares / free * sum(1 / size for size in sizes))
     missing = shift - float(new_values.mean() - base_values.mean())
-    return float(student_t.sf(missing / error, free)) if error else float(missing <= 0)
+    return float(scipy.stats.t.sf(missing / error, free)) if error else float(missing <= 0)
 
 
 def chance_of_less(whole: Pair, part: Pair) -> float:
@@ -275,7 +274,7 @@ def median_interval(values: Sequence[float]) -> tuple[float, float]:
 
 def share_interval(failed: int, of: int) -> tuple[float, float]:
     """95% interval of a share (Wilson, 1927)."""
-    interval = binomtest(failed, of).proportion_ci(LEVEL, method="wilson")
+    interval = scipy.stats.binomtest(failed, of).proportion_ci(LEVEL, method="wilson")
     return float(interval.low), float(interval.high)
 
 

@@ -17,8 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import nct
-from scipy.stats import t as student_t
+import scipy
 
 from rtbisect.judge.scale import by_mean, effect_floor, effect_of
 from rtbisect.judge.verdict import effect_found
@@ -95,8 +94,8 @@ def builds_needed(shift: float, spread: float, most: int = MOST) -> int:
         return FEWEST
     for builds in range(FEWEST, most):
         free = 2 * builds - 2
-        limit = student_t.ppf(1 - ALPHA / LOOKS, free)
-        if nct.sf(limit, free, shift / spread * math.sqrt(builds / 2)) >= POWER:
+        limit = scipy.stats.t.ppf(1 - ALPHA / LOOKS, free)
+        if scipy.stats.nct.sf(limit, free, shift / spread * math.sqrt(builds / 2)) >= POWER:
             return builds
     return most
 
@@ -196,8 +195,8 @@ def _judged(
     error = spread * math.sqrt(1 / better.size + 1 / worse.size)
     shift = float(worse.mean() - better.mean())
     # No scatter at all: a t test is not defined, and any difference decides.
-    p = float(student_t.sf(shift / error, free)) if error else float(shift <= 0)
-    reach = float(student_t.ppf(0.975, free)) * error
+    p = float(scipy.stats.t.sf(shift / error, free)) if error else float(shift <= 0)
+    reach = float(scipy.stats.t.ppf(0.975, free)) * error
     ends = [effect_of(threshold, shift - reach), effect_of(threshold, shift + reach)]
     judgement = Judgement(
         key=threshold.key,

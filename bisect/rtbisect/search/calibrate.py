@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from scipy.stats import norm
+import scipy
 
 from rtbisect.errors import ConfigError
 from rtbisect.judge import blocks, stats
@@ -227,8 +227,9 @@ def _promise(p: float, share: float, look: _Look) -> float:
     times = look.rule.looks[-1] / len(look.good)
     if times <= 1:
         times = 2.0
-    asked, seen = norm.isf(share * look.rule.alpha), norm.isf(min(p, 1 - 1e-9))
-    return float(norm.sf((asked - seen * math.sqrt(times)) / math.sqrt(times - 1)))
+    asked = scipy.stats.norm.isf(share * look.rule.alpha)
+    seen = scipy.stats.norm.isf(min(p, 1 - 1e-9))
+    return float(scipy.stats.norm.sf((asked - seen * math.sqrt(times)) / math.sqrt(times - 1)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Floats
@@ -42,7 +42,7 @@ def _table() -> Floats:
     q = np.linspace(0.0, 1.0, _Q)
 
     def density(centre: float) -> Floats:
-        mass = np.diff(ndtr(np.append(y, y[-1] + 1) - centre))
+        mass = np.diff(scipy.special.ndtr(np.append(y, y[-1] + 1) - centre))
         probabilities: Floats = mass / mass.sum()
         return probabilities
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import norm
+import scipy
 
 from rtbisect.search.outlook import sides_of
 
@@ -38,7 +38,7 @@ def chance_of_little(state: SearchState) -> float:
         deviation = (worse.deviation**2 + better.deviation**2) ** 0.5
         weight = float(cell.weights.sum())
         # That it is less than 0 is no change, and not what these cells say.
-        below, over = norm.cdf(0.0, apart, deviation), norm.cdf(least, apart, deviation)
+        below, over = (scipy.stats.norm.cdf(x, apart, deviation) for x in (0.0, least))
         share = (over - below) / np.maximum(1 - below, 1e-12)
         little += weight * float(better.weight @ share)
         mass += weight

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from rtbisect.search.information import normal_bits
 from rtbisect.search.outlook import assumed
@@ -284,7 +284,7 @@ def _sides_known(
     before, before_sum = upto - precision, upto_sum - weighted
     good_log, *good = _side(look.good, before, before_sum)
     bad_log, *bad = _side(look.bad, upto[:, -1:] - before, upto_sum[:, -1:] - before_sum)
-    worse = ndtr((bad[0] - good[0] - look.least) / np.sqrt(good[1] + bad[1]))
+    worse = scipy.special.ndtr((bad[0] - good[0] - look.least) / np.sqrt(good[1] + bad[1]))
     log: Floats = good_log + bad_log + np.log(np.maximum(worse, 1e-12))
     log += (booted.constant(precision) + np.log(look.good.weight))[:, None]
     return log, (good[0], good[1]), (bad[0], bad[1])

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student_t
+import scipy
 
 from rtbisect.judge.stats import smallest_p
 from rtbisect.search.calibrate import MOST_LOOKS, PROMISING, SHIFT, WIDER_FROM, looks
@@ -76,7 +75,7 @@ def _looked(limits: Limits, effect: float) -> Floats:
     for boots in schedule:
         one, two = good[:, :boots], bad[:, :boots]
         error = np.sqrt((one.var(axis=1, ddof=1) + two.var(axis=1, ddof=1)) / boots)
-        p = student_t.sf((two.mean(axis=1) - one.mean(axis=1)) / error, 2 * boots - 2)
+        p = scipy.stats.t.sf((two.mean(axis=1) - one.mean(axis=1)) / error, 2 * boots - 2)
         if smallest_p(boots, boots) > alpha:
             continue
         taken[open_rows & (p <= alpha)] = boots
@@ -84,6 +83,7 @@ def _looked(limits: Limits, effect: float) -> Floats:
         if limits.looks_max and boots >= WIDER_FROM and boots < last:
             # As `calibrate` asks whether a further look promises anything.
             times = last / boots
-            missing = norm.isf(alpha) - norm.isf(np.minimum(p, 1 - 1e-9)) * np.sqrt(times)
-            open_rows &= norm.sf(missing / np.sqrt(times - 1)) >= PROMISING
+            seen = scipy.stats.norm.isf(np.minimum(p, 1 - 1e-9))
+            missing = scipy.stats.norm.isf(alpha) - seen * np.sqrt(times)
+            open_rows &= scipy.stats.norm.sf(missing / np.sqrt(times - 1)) >= PROMISING
     return taken

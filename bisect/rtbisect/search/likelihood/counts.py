@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from rtbisect.judge import stats
 from rtbisect.search.likelihood.grids import Grids
@@ -133,7 +133,11 @@ class CountGrid:
         """
         count = y[:, None, None]
         shape, rate = self.shape[:, None], self.rate[None, :] * self.exposure
-        log = gammaln(count + shape) - gammaln(shape) - gammaln(count + 1)
+        log = (
+            scipy.special.gammaln(count + shape)
+            - scipy.special.gammaln(shape)
+            - scipy.special.gammaln(count + 1)
+        )
         log = log + shape * np.log(shape / (shape + rate)) + count * np.log(rate / (shape + rate))
         density: Floats = (1 - CONTAMINATION) * np.exp(log) + CONTAMINATION * self.outlier
         return density

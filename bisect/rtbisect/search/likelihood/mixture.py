@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from rtbisect.search.likelihood.grids import Grids
 from rtbisect.search.likelihood.priors import RESOLUTION, STRAY_SPANS, ordinary, step
@@ -182,7 +182,7 @@ def _nodes(states: States, values: Floats, rng: np.random.Generator) -> tuple[Fl
     shares = np.maximum(rng.dirichlet(proposal, _NODES), 1e-9)
 
     def log_density(alpha: Floats) -> Floats:
-        norm = gammaln(alpha.sum()) - gammaln(alpha).sum()
+        norm = scipy.special.gammaln(alpha.sum()) - scipy.special.gammaln(alpha).sum()
         log: Floats = norm + (np.log(shares) * (alpha - 1)).sum(axis=1)
         return log
 
