@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -135,13 +135,17 @@ def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
 
 
 def _command_limits(command: CommandRequest) -> Limits:
-    return Limits(
+    usual = Limits()
+    return replace(
+        usual,
         # Shares of failures take many runs to tell apart.
         calibrate_max=max(40, command.max_runs // 4) if command.pass_fail else 40,
         # What fails in one run of ten promises nothing before it has failed.
         looks_max=0 if command.pass_fail else command.max_runs // LOOKS_SHARE,
         max_boots=command.max_runs,
         max_builds=command.max_runs,
+        # Each run is of another build: no other ones tell more.
+        layout_below=0.0 if command.relayout else usual.layout_below,
     )
 
 
@@ -184,6 +188,7 @@ def _command_ports(
         positive=command.threshold().scale is Scale.LOG,
         good_first=request.sought is Sought.REGRESSION,
         builds=_build_trees(command, tree, state / "run" / journal.campaign, progress),
+        relayout=command.relayout,
     )
     parts = Ports(
         tree=tree,
@@ -212,7 +217,8 @@ def traits_of(setup: Setup) -> Traits:
     """What there is to know of what a campaign measures, without anything that could do it."""
     if setup.kernel:
         return kernel_on_host.traits_of(setup.kernel)
-    return worktree_run.traits_of(built=bool(CommandRequest.of(setup.request).build))
+    command = CommandRequest.of(setup.request)
+    return worktree_run.traits_of(built=bool(command.build), relaid=command.relayout)
 
 
 def _given_build_s(command: CommandRequest) -> float | None:
@@ -235,6 +241,7 @@ def _build_trees(
         campaign=work_dir.name,
         tree=tree.numbered,
         tell=progress.tell,
+        relayout=command.relayout,
     )
     return BuildTrees(settings)
 

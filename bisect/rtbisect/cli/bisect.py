@@ -164,6 +164,11 @@ def bisect(
     help="Builds each revision once, as --build 'make -j2'. If it fails, the revision is skipped.",
 )
 @click.option(
+    "--relayout",
+    is_flag=True,
+    help="Run --build again before each run, with another RTBISECT_LAYOUT_SEED to link with.",
+)
+@click.option(
     "--build-timeout",
     "build_timeout_s",
     type=float,
@@ -370,6 +375,8 @@ def _check_options(request: CommandRequest) -> None:
     ):
         if not (math.isfinite(value) and value > 0):
             raise ConfigError(f"{name} {value} is not a time limit", "give seconds, more than 0")
+    if request.relayout and not request.build:
+        raise ConfigError("--relayout needs --build", "give the command that links as --build")
     if request.keep_builds and not request.build:
         raise ConfigError("--keep-builds needs --build", "add --build, or leave out --keep-builds")
     of_a_figure = (

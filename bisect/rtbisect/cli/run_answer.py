@@ -6,12 +6,12 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.campaign import CampaignKind, Outcome
 from rtbisect.model.code import Build
-from rtbisect.model.command import CommandRequest, narrowing_of
+from rtbisect.model.command import CommandRequest, Extra, command_line, narrowing_of
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
@@ -85,6 +85,8 @@ class Figured:
             yield f"{INDENT}{speak(Finding.of(Ends.PATHS, paths=paths), voice)}"
         if told := self.told:
             yield f"{INDENT}{told}"
+            if CommandRequest.of(self.request).relayout:
+                yield f"{INDENT}{speak(Finding.of(Answered.LAYOUTS))}"
             width = max(20, shutil.get_terminal_size().columns - 2 * len(INDENT))
             for line in self.chart(width, ascii_only=not _takes_blocks()):
                 yield f"{INDENT}{line}"
@@ -143,6 +145,12 @@ def _short(result: Result) -> bool:
     return any(reason.kind in _SHORT for reason in result.reasons)
 
 
+def _may_relayout(request: CampaignRequest) -> bool:
+    """Links with other layouts would tell layout and code apart, and were not asked for."""
+    command = CommandRequest.of(request)
+    return bool(command.build) and not command.relayout
+
+
 def next_of(
     identity: str, request: CampaignRequest, result: Result | None, runs: int
 ) -> Finding | None:
@@ -156,6 +164,12 @@ def next_of(
         # A further budget may have been larger than the first one.
         most = 2 * max(CommandRequest.of(request).max_runs, runs)
         words = ["rtbisect", "resume", identity, "--max-runs", str(most)]
+    elif result.outcome is Outcome.LAYOUT_SENSITIVE and _may_relayout(request):
+        relaid = replace(CommandRequest.of(request), relayout=True)
+        extra = replace(Extra.of(request), others=relaid.extra())
+        return Finding.of(
+            Answered.NEXT, command=command_line(replace(request, extra=extra.pairs), None)
+        )
     elif result.candidates:
         shas = [sha for sha, _ in result.candidates]
         words = ["git", "-C", request.repo, "log", "--no-walk", "--stat", *shas[:4]]

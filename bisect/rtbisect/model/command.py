@@ -138,6 +138,8 @@ class CommandRequest:
     build_timeout_s: float = LONGEST_S
     #: Built trees that are kept at most; 0: as many as the disk has room for.
     keep_builds: int = 0
+    #: The build runs again before each run, with a seed for another code layout.
+    relayout: bool = False
     #: Paths from the top of the work tree whose files are laid over each revision, and the artefact
     #: that has them as they were when the campaign began; "" for none.
     overlay: tuple[str, ...] = ()
@@ -198,6 +200,7 @@ class CommandRequest:
             if self.build_timeout_s != LONGEST_S:
                 words += ["--build-timeout", f"{self.build_timeout_s:g}"]
         flags = (
+            ("--relayout", self.relayout),
             ("--first-parent", self.first_parent),
             ("--carry", bool(self.carry_sha256)),
             ("--no-submodules", self.submodules is False),

@@ -30,6 +30,9 @@ class Traits:
     built_apart: bool = False
     #: Builds with another code layout can be had.
     layouts: bool = False
+    #: Each run is of a build with a code layout of its own: builds of one revision differ by no
+    #: more than its runs.
+    relaid: bool = False
     #: Any run takes about as long as another, so that the first one can be guessed.
     guessed: bool = False
     #: On what it boots and what is measured there. By that a culprit has a cause, a source and

@@ -70,6 +70,7 @@ def search(
             gradual=limits.gradual,
             spent_builds=limits.spent_builds,
             end_layouts=limits.end_layouts,
+            build_noise=not steps.traits.relaid,
         ),
         max_boots=max(budget.search_boots_left(), 2 * limits.calibrate_min),
         max_builds=limits.max_builds,

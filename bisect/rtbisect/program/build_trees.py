@@ -31,6 +31,7 @@ from rtbisect.program.output import (
     not_there,
     tail,
 )
+from rtbisect.program.relink import check_seed, seed_of
 from rtbisect.program.startable import unstartable
 from rtbisect.words.speak import speak
 
@@ -92,6 +93,8 @@ class BuildSettings:
     tree: Callable[[int], WorkTree]
     #: Shows a line to who waits.
     tell: Callable[[Finding], None]
+    #: The build gets RTBISECT_LAYOUT_SEED, and runs again before each run.
+    relayout: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +174,8 @@ class BuildTrees:
             return Made(None, "", 0.0), True
         if absent := unstartable(settings.argv[0], path):
             return Made(None, printable(str(speak(absent)), _LONGEST_ERROR), 0.0), False
-        done = run(
-            settings.argv, cwd=path, timeout_s=settings.timeout_s, log=log, whole_env=True,
-            env={"RTBISECT_REVISION": sha}, on_start=lambda pgid: note(f"pgid:{pgid}"),
-            clear=True, most_log_bytes=MOST_PRINTED_BYTES,
-        )  # fmt: skip
+        seed = seed_of(sha) if settings.relayout else 0
+        done = self._started(path, sha, seed, log, note)
         left = shutil.disk_usage(path if path.is_dir() else path.parent).free
         lines = tail(log)
         keep_end(log)
@@ -185,6 +185,39 @@ class BuildTrees:
             return Made(None, "", done.seconds), True
         self._check_started(done, lines, first=first, sha=sha, log=log)
         return Made(None, self._why(done, lines), done.seconds), False
+
+    def _started(self, path: Path, sha: str, seed: int, log: Path, note: Note) -> Completed:
+        """The build, run to its end in a tree."""
+        settings, env = self._settings, {"RTBISECT_REVISION": sha}
+        if seed:
+            env["RTBISECT_LAYOUT_SEED"] = str(seed)
+        return run(
+            settings.argv, cwd=path, timeout_s=settings.timeout_s, log=log, whole_env=True, env=env,
+            on_start=lambda pgid: note(f"pgid:{pgid}"), clear=True,
+            most_log_bytes=MOST_PRINTED_BYTES,
+        )  # fmt: skip
+
+    def link(self, sha: str, path: Path, run_id: str, note: Note) -> Made:
+        """Run the build again in the tree of a revision that is built, with the seed of a run.
+        MisaskedError where the first ones show that the seed changes nothing.
+        """
+        settings = self._settings
+        checked = settings.work_dir / "seed-checked"
+        if not checked.exists():
+            found = check_seed(path, lambda seed: not self._linked(sha, path, seed, note).error)
+            if found:
+                settings.tell(found)
+            checked.touch()
+        return self._linked(sha, path, seed_of(run_id), note)
+
+    def _linked(self, sha: str, path: Path, seed: int, note: Note) -> Made:
+        log = self._settings.work_dir / f"link-{sha[:12]}.log"
+        log.unlink(missing_ok=True)
+        done = self._started(path, sha, seed, log, note)
+        lines = tail(log)
+        keep_end(log)
+        check_goes_on(done, f"in a link of {sha[:12]}", log)
+        return Made(path, "" if done.ok else self._why(done, lines), done.seconds)
 
     def _check_started(
         self, done: Completed, lines: list[str], *, first: bool, sha: str, log: Path

@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from rtbisect.program.build_trees import BuildTrees, Made
 
 
-def traits_of(*, built: bool) -> Traits:
+def traits_of(*, built: bool, relaid: bool = False) -> Traits:
     """A run may take a second or an hour. `built`: by `--build`, else the command builds what it
-    needs by itself.
+    needs by itself. `relaid`: before each run, with another code layout.
     """
-    return Traits(measured=Measured.COMMAND, built_apart=built)
+    return Traits(measured=Measured.COMMAND, built_apart=built, relaid=relaid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +84,15 @@ class CommandSettings:
     #: Builds revisions and keeps their trees; None where nothing is built, and all revisions run in
     #: one worktree.
     builds: BuildTrees | None = None
+    #: Before each run, the build runs again for another code layout.
+    relayout: bool = False
 
 
 class CommandInWorktree:
     """Implements ports.Subject."""
 
     def __init__(self, settings: CommandSettings) -> None:
-        self.traits = traits_of(built=settings.builds is not None)
+        self.traits = traits_of(built=settings.builds is not None, relaid=settings.relayout)
         self._settings = settings
         self._at = ""
         self._source = settings.work_dir
@@ -142,6 +144,13 @@ class CommandInWorktree:
                 gone = Finding.of(Commands.NOT_REBUILT, error=rebuilt.error)
                 return ended(status=RunStatus.INVALID, reason=gone)
             ended = partial(ended, facts=((REBUILT_S, f"{rebuilt.seconds:.3f}"),))
+        linked_s = 0.0
+        if settings.builds is not None and settings.relayout:
+            linked = settings.builds.link(build.revision, self._source, order.run_id, note)
+            if linked.error:
+                broken = Finding.of(Commands.NOT_LINKED, error=linked.error)
+                return ended(status=RunStatus.INVALID, reason=broken)
+            linked_s = linked.seconds
         if absent := unstartable(settings.argv[0], self._source):
             return ended(status=RunStatus.SKIPPED, reason=absent)
         out, err = self._fresh_logs(order.run_id)
@@ -155,7 +164,11 @@ class CommandInWorktree:
         if not done.ok or status is not RunStatus.COMPLETE:
             check_room(f"on {build.revision[:12]}", self._source, settings.work_dir)
         measured = ended(
-            status=status, reason=reason, window_order=(WINDOW,), log=out.name, seconds=done.seconds
+            status=status,
+            reason=reason,
+            window_order=(WINDOW,),
+            log=out.name,
+            seconds=linked_s + done.seconds,
         )
         if reading is None:
             return measured

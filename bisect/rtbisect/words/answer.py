@@ -42,5 +42,6 @@ SENTENCES: Mapping[str, Words] = {
     Answered.SHARES: f"failing runs: {{before}} before, {{after}} after; {_LEVEL}",
     Answered.SIDES: f"{_SIDES}; {_LEVEL}",
     Answered.CHART: _chart,
+    Answered.LAYOUTS: "each run was linked with a code layout of its own",
     Answered.NEXT: "next: {command}",
 }

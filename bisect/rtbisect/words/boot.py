@@ -224,6 +224,13 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.ENDED: "the command ended with {code}",
     Commands.LAST_ERROR: "{why}: {line}",
     Commands.NOT_REBUILT: "it was built before, and does not build again: {error}",
+    Commands.NOT_LINKED: "--build fails when it runs again for another code layout: {error}",
+    Commands.SEED_IGNORED: "--build makes the same files with two values of RTBISECT_LAYOUT_SEED",
+    Commands.NOTHING_LINKED: "--build writes no file when it runs again in a tree that is built",
+    Commands.LINKS_DIFFER: (
+        "two builds with one RTBISECT_LAYOUT_SEED differ, as with a time of the build in them, so"
+        " that nobody can see whether another seed changes the layout"
+    ),
     Commands.NOTHING: "the command printed nothing",
     Commands.NO_NUMBER: "no number in {line:quoted}",
     Commands.NOT_FINITE: "{line:quoted} is not finite",

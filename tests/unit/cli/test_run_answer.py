@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command that an answer of `run` ends with."""
 
+from dataclasses import replace
+
 import pytest
 
 from helpers.results import culprit_result, other_result
@@ -34,3 +36,16 @@ def test_an_answer_says_how_to_go_on(result, runs, command):
 @pytest.mark.parametrize("outcome", [Outcome.INCONCLUSIVE, Outcome.NOT_REPRODUCED])
 def test_where_nothing_is_left_to_do_nothing_is_said(outcome):
     assert next_of("run-3", ASKED, other_result(outcome), 22) is None
+
+
+def test_where_layout_may_be_all_each_run_may_have_one_of_its_own():
+    result = other_result(Outcome.LAYOUT_SENSITIVE)
+    linked = CommandRequest(argv=("./bench",), build=("./link.sh",))
+    asked = replace(ASKED, extra=linked.extra())
+    assert next_of("run-3", asked, result, 22).data["command"] == (
+        "rtbisect run --repo '/my repo' --good a --bad b --build ./link.sh --relayout -- ./bench"
+    )
+    again = replace(asked, extra=replace(linked, relayout=True).extra())
+    assert next_of("run-4", again, result, 22) is None
+    # Nothing can be linked anew where nothing is built apart.
+    assert next_of("run-5", ASKED, result, 22) is None

@@ -50,6 +50,7 @@ WORDS = [
         CHART | {"shown": 5, "low": None, "skipped": True, "open": True, "named": False},
         "5 of 8 tested revisions, oldest first; g good, b bad, x skipped, ? open",
     ),
+    (Answered.LAYOUTS, {}, "each run was linked with a code layout of its own"),
     (Answered.NEXT, {"command": "git show abc"}, "next: git show abc"),
 ]
 

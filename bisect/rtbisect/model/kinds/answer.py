@@ -23,5 +23,7 @@ class Answered(Kind):
     SIDES = "answer.sides", "metric before after"
     #: Below the chart: so many of the tested revisions, by figures from `low` to `high`.
     CHART = "answer.chart", "shown tested low high unit skipped open named"
+    #: Each run had a code layout of its own.
+    LAYOUTS = "answer.layouts"
     #: A command line.
     NEXT = "answer.next", "command"

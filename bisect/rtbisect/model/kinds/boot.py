@@ -266,6 +266,12 @@ class Commands(Kind):
     LAST_ERROR = "command.last-error", "why line"
     #: The tree of the revision had gone, and the build that made it once now fails.
     NOT_REBUILT = "command.not-rebuilt", "error"
+    #: The build of a revision that is built failed with the seed of another code layout.
+    NOT_LINKED = "command.not-linked", "error"
+    #: With two seeds it wrote the same files; it wrote none; it writes others with one seed, too.
+    SEED_IGNORED = "command.seed-ignored"
+    NOTHING_LINKED = "command.nothing-linked"
+    LINKS_DIFFER = "command.links-differ"
 
     NOTHING = "command.nothing"
     NO_NUMBER = "command.no-number", "line"

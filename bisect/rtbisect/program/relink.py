@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A code layout of its own for each run: before it, the build step links again with another seed.
+
+Runs of one build follow the luck of its linker, however many there are. With a link before each run
+that luck is drawn anew, and more runs average it away (Curtsinger and Berger, Stabilizer, ASPLOS
+2013).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import MisaskedError
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.words.speak import speak
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: A linker takes 0 for a seed that it draws by itself (lld), and reads 31 bits.
+HIGHEST_SEED = (1 << 31) - 1
+
+#: The clock of a file system stands still for up to 10 ms (CONFIG_HZ=100).
+TICK_S = 0.02
+
+#: (modification time in ns, size in bytes) of each file of a tree, by its path.
+Stamps = dict[Path, tuple[int, int]]
+
+
+def seed_of(name: str) -> int:
+    """The seed of a run, or of a first build: another for each name, the same for the same."""
+    return 1 + zlib.crc32(name.encode()) % HIGHEST_SEED
+
+
+def check_seed(tree: Path, link: Callable[[int], bool]) -> Finding | None:
+    """MisaskedError where the build step makes the same files of two seeds. What is to be said
+    where nobody can know: no file of it is the same when it is made twice. `link` runs the build
+    step with a seed and gives whether that went well.
+    """
+    made: list[dict[Path, str]] = [{}]
+    for seed in (1, 1, 2):
+        time.sleep(TICK_S)
+        before = _stamps(tree)
+        if not link(seed):
+            # The run that follows tells why.
+            return None
+        # What a link does not write is as it was before.
+        made.append(made[-1] | _written(tree, before))
+    _, one, again, other = made
+    # Logs, and programs that hold the time of their build, differ without a seed.
+    repeated = {path for path in one if one[path] == again[path]}
+    if any(one[path] != other[path] for path in repeated):
+        return None
+    if len(repeated) < len(one):
+        return Finding.of(Commands.LINKS_DIFFER)
+    why = Finding.of(Commands.SEED_IGNORED if one else Commands.NOTHING_LINKED)
+    raise MisaskedError(
+        str(speak(why)), 'docs/run.md, "A layout for each run", has the lines of a build that does'
+    )
+
+
+def _stamps(tree: Path) -> Stamps:
+    found: Stamps = {}
+    for folder, folders, files in os.walk(tree):
+        if ".git" in folders:
+            folders.remove(".git")
+        for name in files:
+            path = Path(folder, name)
+            with suppress(OSError):
+                stat = path.lstat()
+                found[path] = (stat.st_mtime_ns, stat.st_size)
+    return found
+
+
+def _written(tree: Path, before: Stamps) -> dict[Path, str]:
+    """Hashes of the files that were written since."""
+    written = (path for path, stamp in _stamps(tree).items() if before.get(path) != stamp)
+    found = {}
+    for path in written:
+        with suppress(OSError):
+            if path.is_file():
+                found[path] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found

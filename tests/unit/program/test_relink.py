@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether a build step heeds the seed of a code layout, seen by what it writes."""
+
+import pytest
+
+from rtbisect.errors import MisaskedError
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.program.relink import HIGHEST_SEED, check_seed, seed_of
+
+
+def linker(tree, *contents):
+    """A build step that writes these files, by the seed and the number of the link."""
+    (tree / ".git").mkdir()
+    links = []
+
+    def link(seed):
+        links.append(seed)
+        (tree / ".git" / "index").write_text(str(len(links)))
+        for number, content in enumerate(contents):
+            text = content(seed, len(links))
+            if text is not None:
+                (tree / f"file{number}").write_text(text)
+        return True
+
+    return link
+
+
+def heeds(seed, _link):
+    return f"program {seed}"
+
+
+def ignores(_seed, _link):
+    return "program"
+
+
+def spares(seed, link):
+    """As a tool that knows what it has made."""
+    return None if link == 2 else heeds(seed, link)
+
+
+def once(_seed, link):
+    return "program" if link == 1 else None
+
+
+def dates(_seed, link):
+    return f"built at {link}"
+
+
+@pytest.mark.parametrize("files", [(heeds,), (ignores, heeds), (dates, heeds), (spares,)])
+def test_a_build_that_heeds_the_seed_is_taken(tmp_path, files):
+    assert check_seed(tmp_path, linker(tmp_path, *files)) is None
+
+
+@pytest.mark.parametrize("files", [(), (ignores,), (ignores, ignores), (once,)])
+def test_one_that_makes_the_same_files_is_refused(tmp_path, files):
+    with pytest.raises(MisaskedError):
+        check_seed(tmp_path, linker(tmp_path, *files))
+
+
+@pytest.mark.parametrize("files", [(dates,), (dates, ignores)])
+def test_files_that_never_repeat_leave_it_open(tmp_path, files):
+    found = check_seed(tmp_path, linker(tmp_path, *files))
+    assert found == Finding.of(Commands.LINKS_DIFFER)
+
+
+def test_a_link_that_fails_is_left_to_the_run(tmp_path):
+    assert check_seed(tmp_path, lambda _seed: False) is None
+
+
+def test_seeds_are_numbers_that_a_linker_takes():
+    seeds = {seed_of(f"run-1-r{number}") for number in range(1000)}
+    assert len(seeds) == 1000
+    assert 0 < min(seeds) <= max(seeds) <= HIGHEST_SEED
