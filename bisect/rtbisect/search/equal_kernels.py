@@ -183,7 +183,7 @@ class Closure:
 
     @classmethod
     def of(cls, files: Iterable[str]) -> Closure:
-        paths = frozenset(files)
+        paths = frozenset(path for path in files if path.rpartition("/")[2] not in {"", "."})
         return cls(paths, frozenset(splitext(path)[0] for path in paths))
 
     def touched_by(self, change: Change) -> bool:
