@@ -301,6 +301,9 @@ class Limits:
     #: Where builds may differ as much as the ends, other layouts of these come first. Not in
     #: campaigns that began before they did.
     end_layouts: bool = True
+    #: Where builds may differ as much, a range is split at a revision that lies between its ends in
+    #: two builds; the parts take over the boots of all builds. Not in campaigns that began before.
+    split_builds: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -330,6 +333,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "spent_builds": False,
     "gradual": False,
     "end_layouts": False,
+    "split_builds": False,
 }
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.search_state import SearchState
 
+    #: By revision and layout.
+    Spare = dict[tuple[str, int], list[Run]]
+
 
 @dataclass(frozen=True, slots=True)
 class SearchEnd:
@@ -39,8 +43,8 @@ class SearchEnd:
     answer: SearchAnswer
     #: With every event that it has heard.
     state: SearchState
-    #: Boots that were made before it, and that it has not heard of, by revision.
-    spare: dict[str, list[Run]] = field(default_factory=dict)
+    #: Boots that were made before it, and that it has not heard of.
+    spare: Spare = field(default_factory=dict)
 
 
 def search(
@@ -50,8 +54,11 @@ def search(
     `SearchSpec`.
     """
     # Failed boots are told already; the search asks what the valid ones say.
-    spare = {sha: list(boots.runs) for sha, boots in steps.evidence().items()}
     limits = steps.setup.limits
+    spare: Spare = defaultdict(list)
+    for run in steps.runs:
+        if run.complete and (limits.split_builds or not run.layout):
+            spare[run.revision, run.layout].append(run)
     # Both ends first: the calibration needs them, and they tell what a build costs.
     for end in (graph.older, graph.newer):
         steps.build(end)
@@ -70,6 +77,7 @@ def search(
             gradual=limits.gradual,
             spent_builds=limits.spent_builds,
             end_layouts=limits.end_layouts,
+            split_builds=limits.split_builds,
             build_noise=not steps.traits.relaid,
         ),
         max_boots=max(budget.search_boots_left(), 2 * limits.calibrate_min),
@@ -90,7 +98,7 @@ def search_on(steps: Steps, before: SearchEnd, events: Iterable[Event]) -> Searc
 
 
 def _searched(
-    steps: Steps, state: SearchState, spare: dict[str, list[Run]], expectation: Expectation
+    steps: Steps, state: SearchState, spare: Spare, expectation: Expectation
 ) -> SearchEnd:
     threshold, graph = state.spec.threshold, state.spec.graph
     # A search that goes on has looked.
@@ -139,7 +147,7 @@ def _with_costs(spec: SearchSpec, budget: Budget) -> SearchSpec:
     )
 
 
-def _within_budget(steps: Steps, state: SearchState, spare: dict[str, list[Run]]) -> SearchState:
+def _within_budget(steps: Steps, state: SearchState, spare: Spare) -> SearchState:
     """The state with what the campaign has left. The log of a search also has boots and builds that
     were made before it: they cost nothing again.
     """
@@ -147,7 +155,7 @@ def _within_budget(steps: Steps, state: SearchState, spare: dict[str, list[Run]]
     left = budget.search_boots_left(boots_to_keep(state))
     waiting = 0
     if left and state.ends.reproduced is None:
-        waiting = sum(len(spare.get(end, ())) for end in (graph.older, graph.newer))
+        waiting = sum(len(spare.get((end, 0), ())) for end in (graph.older, graph.newer))
     boots = state.ledger.boots + left + waiting
     builds = state.ledger.builds + budget.builds_left
     if (boots, builds) == (state.spec.max_boots, state.spec.max_builds):
@@ -166,7 +174,7 @@ def _boot_events(
     state: SearchState,
     trials: Sequence[Trial],
     boots_left: int,
-    spare: dict[str, list[Run]],
+    spare: Spare,
 ) -> Iterable[Booted]:
     """A boot of each proposed test that has a kernel, on as many devices as there are; taken from
     `spare`, which loses it, where one is there.
@@ -178,8 +186,8 @@ def _boot_events(
         if not (trial.boot and steps.build(sha, trial.layout).ok):
             continue
         # A boot that was taken before says nothing of what measures now.
-        fits = not trial.layout and trial.purpose is not BootPurpose.RECHECK_END
-        taken = spare.get(sha) if fits else None
+        fits = trial.purpose is not BootPurpose.RECHECK_END
+        taken = spare.get((sha, trial.layout)) if fits else None
         ask = BootRequest(sha=sha, purpose=trial.purpose, left=boots_left, layout=trial.layout)
         requests.append((ask, taken.pop(0) if taken else None))
     for number, (ask, spare_run) in enumerate(requests):

@@ -93,11 +93,19 @@ def propose(
     )
 
 
-def _trials_before_naming(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
-    """What is due before a culprit that is likely enough is named."""
+def _trial_of_several(state: SearchState) -> Trial | None:
+    """What tells whether the change came in many steps, or in two."""
     if (probe := stop.gradual_probe(state)) is not None:
         sha = state.ledger.equal.stand_in(probe)
-        return (Trial(sha, BootPurpose.SEARCH, boot=state.ledger.equal.tried(sha)),)
+        return Trial(sha, BootPurpose.SEARCH, boot=state.ledger.equal.tried(sha))
+    due = stop.split_build_now(state)
+    return Trial(due[0], BootPurpose.LAYOUT, layout=due[1]) if due else None
+
+
+def _trials_before_naming(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
+    """What is due before a culprit that is likely enough is named."""
+    if (trial := _trial_of_several(state)) is not None:
+        return (trial,)
     missing = stop.unbuilt_neighbours(state)
     if missing:
         return tuple(
@@ -119,6 +127,8 @@ def _trials_against_doubt(state: SearchState) -> tuple[Trial, ...]:
     """What still tells, when no test tells candidates apart: whether there is a regression at all,
     or a second culprit beside one that stands out.
     """
+    if (due := stop.split_build(state)) is not None:
+        return (Trial(due[0], BootPurpose.LAYOUT, layout=due[1]),)
     if (trial := plan.trial_against_none(state)) is not None:
         return (trial,)
     if (sha := stop.more_boots(state)) is not None:

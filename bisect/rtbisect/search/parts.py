@@ -25,6 +25,8 @@ class Parts:
     end_layouts: bool = True
     #: Tests are chosen by what they tell for their cost; else all cost one boot.
     costs: bool = True
+    #: A range is split where two builds of a revision say so; not in campaigns that began before.
+    split_builds: bool = True
     #: Pairs of culprits are weighed.
     two_culprits: bool = True
     #: A build whose level is known is left alone; not in campaigns that began before it was.

@@ -131,11 +131,9 @@ def stop_in_search(state: SearchState) -> Finish | None:
 def _named_culprit(state: SearchState) -> Finish | None:
     """One commit, or one of a few that no test tells apart, is likely enough, or two, or many."""
     members = culprit_set(state)
-    mass = float(state.belief.commits[members].sum())
-    sure = mass >= state.spec.confidence and state.belief.none <= NONE_AT_MOST
-    if not sure:
+    if not _sure(state):
         return several_finish(state) if state.ledger.boots % TWO_EVERY == 0 else None
-    mass = min(mass, float(state.two.commits[members].sum()))
+    mass = float(min(each.commits[members].sum() for each in (state.belief, state.two)))
     if mass < state.spec.confidence:
         return several_finish(state)
     if len(members) > 1 or not _verifiable(state, members[0]):
@@ -143,6 +141,12 @@ def _named_culprit(state: SearchState) -> Finish | None:
     if unbuilt_neighbours(state) or unbooted(state) or layouts_due(state):
         return None
     return Finish(Outcome.CULPRIT, _culprit_reason(state, members[0], mass))
+
+
+def _sure(state: SearchState) -> bool:
+    """The likeliest commits would be named, were there no second culprit."""
+    mass = float(state.belief.commits[culprit_set(state)].sum())
+    return mass >= state.spec.confidence and state.belief.none <= NONE_AT_MOST
 
 
 def end_to_recheck(state: SearchState) -> str | None:
@@ -220,10 +224,33 @@ def _two_culprits(state: SearchState) -> Finish | None:
     """Two culprits: each side of a kernel between the levels is a search of its own."""
     two = state.two
     sha, chance = two.between
-    if min(two.probability, chance) < SPLIT:
+    if min(two.probability, chance) < SPLIT or split_build(state) is not None:
         return None
     reason = Finding.of(Endings.TWO_CULPRITS, probability=two.probability, sha=sha)
     return Finish(Outcome.MULTIPLE_CULPRITS, reason)
+
+
+def split_build_now(state: SearchState) -> tuple[str, int] | None:
+    """`split_build` at a boot at which a second culprit is thought of."""
+    thought_of = state.ledger.boots % TWO_EVERY == 0 or _sure(state)
+    return split_build(state) if thought_of else None
+
+
+def split_build(state: SearchState) -> tuple[str, int] | None:
+    """The revision at which the range would be split, and its next layout, where one build alone
+    says that it lies between and builds may differ as much. None where it cannot be had.
+    """
+    spec, ledger = state.spec, state.ledger
+    if not (spec.parts.split_builds and state.layouts):
+        return None
+    sha, chance = state.two.between
+    if min(state.two.probability, chance) < SPLIT:
+        return None
+    other = any(kernel.layout and sha in kernel.shas for kernel in state.belief.kernels)
+    if other or ledger.boots >= spec.max_boots or ledger.builds >= spec.max_builds:
+        return None
+    number = ledger.next_layout(sha)
+    return (sha, number) if number else None
 
 
 def exhausted(state: SearchState) -> Finish:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tested revisions that lie where one culprit does not put them, and ranges with several."""
 
+from collections import Counter
+
 import pytest
 
 from helpers.campaigns import sha
@@ -88,3 +90,15 @@ def test_three_culprits_are_never_told_as_one(tmp_path):
     named = {found for found, _ in result.candidates}
     assert named <= {sha(6), sha(15), sha(25)}
     assert len(named) > 1 or result.reasons[-1].kind == Parts.NO_OTHER_PROVED
+
+
+@pytest.mark.parametrize(("rule", "each"), [(True, 1), (False, 2)], ids=["now", "before"])
+def test_parts_take_over_boots_of_other_builds(tmp_path, rule, each):
+    limits = Limits(layout_below=5.0, max_boots=250, max_builds=100, split_builds=rule)
+    here = slower(6, 17, count=24, limits=limits).world(tmp_path)
+    result, _report = bisect.bisect(*here.open())
+    assert {found for found, _ in result.candidates} == {sha(6), sha(17)}
+    booted = Counter(run.kernel for run in here.lab.requests if run.revision == sha(0))
+    # It is booted most as it is configured, and another search of it begins where one ended.
+    *others, _configured = sorted(booted.values())
+    assert others == [each, each]
