@@ -22,6 +22,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.kinds.pipeline import Work
 from rtbisect.process.command import printable, run
+from rtbisect.process.folders import remove
 from rtbisect.program.output import (
     FULL_BYTES,
     MOST_PRINTED_BYTES,
@@ -339,13 +340,6 @@ def _size(path: Path) -> int:
 
 
 def _remove(path: Path) -> None:
-    """Remove a tree, also where a build took our right to write from folders of it; where it put
-    something else in its place, that, and nothing that a link leads to.
-    """
-    if not _is_folder(path):
-        path.unlink(missing_ok=True)
-        return
-    for folder, _folders, _files in os.walk(path):
-        with suppress(OSError):
-            Path(folder).chmod(0o700)
-    shutil.rmtree(path, ignore_errors=True)
+    """Remove a tree, as far as it can be."""
+    with suppress(OSError):
+        remove(path)

@@ -267,7 +267,8 @@ class GitTree:
             laid = self._as_laid(sha)
             if (inside := self._submodules) is not None:
                 inside.clear_stale(laid)
-            self._worktree.put(laid, descriptor, clean=clean)
+            filled = inside.paths(laid) if inside is not None else ()
+            self._worktree.put(laid, descriptor, clean=clean, filled=filled)
             if inside is not None:
                 inside.put(laid, descriptor, clean=clean)
             self._lay_over(clean=clean)

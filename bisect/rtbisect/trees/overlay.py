@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import tarfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.process.command import printable
+from rtbisect.process.folders import folder_of, remove
 from rtbisect.trees.plumbing import Git
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Overlay:
     def _lay_one(self, worktree: Path, entry: tarfile.TarInfo, data: bytes) -> None:
         place = folder_of(worktree, entry.name) / Path(entry.name).name
         if not _same(place, entry, data):
-            clear(place)
+            remove(place)
             if entry.issym():
                 place.symlink_to(entry.linkname)
             else:
@@ -167,25 +167,6 @@ class Overlay:
         then = self._times.setdefault(entry.name, place.lstat().st_mtime_ns)
         if place.lstat().st_mtime_ns != then:
             os.utime(place, ns=(then, then), follow_symlinks=False)
-
-
-def folder_of(worktree: Path, name: str) -> Path:
-    """The folder of a file, made where it is missing."""
-    folder = worktree
-    for part in Path(name).parts[:-1]:
-        folder /= part
-        if folder.is_symlink() or not folder.is_dir():
-            clear(folder)
-            folder.mkdir()
-    return folder
-
-
-def clear(place: Path) -> None:
-    """Remove what is there, and nothing that a link leads to."""
-    if place.is_dir() and not place.is_symlink():
-        shutil.rmtree(place)
-    else:
-        place.unlink(missing_ok=True)
 
 
 def _same(place: Path, entry: tarfile.TarInfo, data: bytes) -> bool:

@@ -40,6 +40,9 @@ SAFE = (
 #: remote helpers would run programs.
 SAFE_ENV = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
 
+#: The mode of a submodule in a tree and in an index.
+GITLINK = "160000"
+
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.promisor)$"
 FULL_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 

@@ -18,8 +18,8 @@ from rtbisect.errors import InfrastructureError
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import printable
-from rtbisect.trees.overlay import clear, folder_of
-from rtbisect.trees.plumbing import FULL_SHA, Git, full_sha, is_partial
+from rtbisect.process.folders import folder_of, remove
+from rtbisect.trees.plumbing import FULL_SHA, GITLINK, Git, full_sha, is_partial
 from rtbisect.trees.store import Store
 from rtbisect.trees.worktree import Worktree
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _FILE = ".gitmodules"
-_GITLINK = "160000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,10 @@ class _Holder:
             self._known[sha] = tuple(self._read(sha))
         return self._known[sha]
 
+    def paths(self, sha: str) -> frozenset[str]:
+        """Where a revision has submodules."""
+        return frozenset(module.path for module in self.modules(sha))
+
     def _read(self, sha: str) -> Iterator[_Module]:
         mode = self._entries(sha, (_FILE,)).get(_FILE, ("", ""))[0]
         if not mode.startswith("100"):
@@ -82,7 +85,7 @@ class _Holder:
             name = names.get(path, "")
             # As git reads it; other values are commands, which it does not take from this file.
             left_out = values.get(f"submodule.{name}.update") == "none"
-            if kind == _GITLINK and _is_plain(name) and not left_out:
+            if kind == GITLINK and _is_plain(name) and not left_out:
                 yield _Module(name, path, commit)
 
     def _entries(self, sha: str, paths: tuple[str, ...]) -> Mapping[str, tuple[str, str]]:
@@ -170,6 +173,10 @@ class Submodules:
                 return inner
         return None
 
+    def paths(self, sha: str) -> frozenset[str]:
+        """Those folders of a revision that `put` fills."""
+        return self._top.paths(sha)
+
     def clear_stale(self, sha: str) -> None:
         """Before `sha` is checked out: remove submodules that it does not have there, with all that
         was built in them. What else is in their place comes then.
@@ -180,10 +187,10 @@ class Submodules:
         before = worktree.head()
         if before in ("", sha):
             return
-        stay = {module.path for module in above.modules(sha)}
+        stay = above.paths(sha)
         for module in above.modules(before):
             if module.path not in stay:
-                clear(_place(worktree.path, module))
+                remove(_place(worktree.path, module))
 
     def put(self, sha: str, lock_fd: int, *, clean: bool) -> None:
         """After `sha` was checked out: its submodules, too. InfrastructureError where the clone
@@ -204,9 +211,10 @@ class Submodules:
             worktree = self._worktree(holder, place)
             if not worktree.head():
                 # A folder of another revision, or what a command has left there.
-                clear(place)
+                remove(place)
             self._clear_stale(holder, worktree, module.commit)
-            worktree.put(module.commit, lock_fd, clean=clean)
+            filled = holder.paths(module.commit)
+            worktree.put(module.commit, lock_fd, clean=clean, filled=filled)
             self._put(holder, place, module.commit, lock_fd, clean=clean)
 
     def _worktree(self, holder: _Holder, place: Path) -> Worktree:

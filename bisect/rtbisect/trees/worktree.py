@@ -8,15 +8,16 @@ checkout rewrites only files that differ, so the others keep their modification 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.trees.plumbing import CHECKOUT_S, Git
+from rtbisect.process.folders import folder_of, open_up, remove
+from rtbisect.trees.plumbing import CHECKOUT_S, GITLINK, Git
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rtbisect.trees.store import Store
 
 
@@ -27,9 +28,12 @@ class Worktree:
     path: Path
     store: Store
 
-    def put(self, sha: str, lock_fd: int, *, clean: bool = True) -> None:
+    def put(
+        self, sha: str, lock_fd: int, *, clean: bool = True, filled: Collection[str] = ()
+    ) -> None:
         """Make the worktree equal to `sha`: nothing else in it, also no ignored files, unless it is
-        not to be `clean`.
+        not to be `clean`. Folders of submodules become empty, but for those that somebody else
+        fills.
 
         Children inherit `lock_fd`: when we are killed, the lock lasts until git ends, so
         a lock file of git that is found here belongs to a git that is dead.
@@ -37,10 +41,10 @@ class Worktree:
         gitdir = self._gitdir()
         if gitdir is not None:
             self._unlock(gitdir)
-            if self._fill(gitdir, sha, lock_fd, clean=clean):
+            if self._fill(gitdir, sha, lock_fd, clean=clean, filled=filled):
                 return
         gitdir = self._make(sha, lock_fd)
-        if not self._fill(gitdir, sha, lock_fd, clean=clean):
+        if not self._fill(gitdir, sha, lock_fd, clean=clean, filled=filled):
             raise InfrastructureError(
                 f"{sha[:12]} cannot be checked out at {self.path}",
                 f"look at the free space there, and at `git fsck` in {self.store.source}",
@@ -72,21 +76,38 @@ class Worktree:
         git = Git(cwd=self.path, git_dir=gitdir, work_tree=self.path)
         return git.try_(*words, timeout_s=CHECKOUT_S, pass_fds=(lock_fd,)).ok
 
-    def _fill(self, gitdir: Path, sha: str, lock_fd: int, *, clean: bool) -> bool:
+    def _fill(
+        self, gitdir: Path, sha: str, lock_fd: int, *, clean: bool, filled: Collection[str]
+    ) -> bool:
         # GIT_DIR is told: a .git that the tree or a build brought along is not obeyed.
         git = Git(cwd=self.path, git_dir=gitdir, work_tree=self.path)
         steps = [("reset", "--quiet", "--hard", sha), *([("clean", "-ffdxq")] if clean else [])]
         for words in steps:
             if not git.try_(*words, timeout_s=CHECKOUT_S, pass_fds=(lock_fd,)).ok:
                 return False
+        if clean:
+            self._empty_modules(git, filled)
         head = git.try_("rev-parse", "--verify", "HEAD")
         return head.ok and head.stdout.strip() == sha
+
+    def _empty_modules(self, git: Git, filled: Collection[str]) -> None:
+        """Remove what a command has put into the folder of a submodule: `git clean` leaves it."""
+        listing = git("ls-files", "--stage", "-z", timeout_s=CHECKOUT_S).split("\0")
+        for entry in listing:
+            about, _, name = entry.partition("\t")
+            if about.startswith(GITLINK) and name not in filled:
+                place = folder_of(self.path, name) / Path(name).name
+                open_up(place)
+                if place.is_symlink() or not place.is_dir() or any(place.iterdir()):
+                    remove(place)
+                    place.mkdir()
 
     def _gitdir(self) -> Path | None:
         """Our store's folder for this worktree, None when it is missing or broken."""
         if self.path.is_symlink():
             # A build may have moved its worktree to where other files are.
             return None
+        open_up(self.path)
         link = self.path / ".git"
         target = "" if link.is_symlink() else _text(link)
         for gitdir in self._registered():
@@ -113,7 +134,7 @@ class Worktree:
                 "move it away or choose another state directory",
             )
         if self.path.exists():
-            shutil.rmtree(self.path)
+            remove(self.path)
         for gitdir in self._registered():
             shutil.rmtree(gitdir)
         self._unlock(self.store.path)

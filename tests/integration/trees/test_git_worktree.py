@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from helpers.repositories import ENV, history
+from helpers.rights import python_as_anybody
 from rtbisect.errors import BusyError, ConfigError
 
 
@@ -159,3 +160,27 @@ def test_a_worktree_that_was_moved_behind_a_link_is_not_followed(repo, make, tmp
     assert (elsewhere / "precious").read_text() == "text"
     place.unlink()
     assert (tree.checkout(good) / "a.c").is_file()
+
+
+AGAIN = """
+import os, sys
+from pathlib import Path
+from rtbisect.campaign.trees import command_tree
+state, repo, one, other, mode = sys.argv[1:]
+tree = command_tree(Path(state), repo)
+place = tree.checkout(one)
+(place / "src/built").mkdir()
+for folder in (place / "src/built", place / "src", place):
+    folder.chmod(int(mode, 8))
+tree.settled(one)
+tree.checkout(other)
+print(*sorted(str(path.relative_to(place)) for path in place.rglob("*")))
+"""
+
+
+@pytest.mark.parametrize("mode", ["000", "500", "600"])
+def test_a_checkout_takes_back_the_rights_that_a_command_took(repo, tmp_path, mode):
+    one = repo.commit("one", src__a="1\n")
+    other = repo.commit("other", src__a="2\n", b="2\n")
+    listed = python_as_anybody(AGAIN, tmp_path / "state", repo.path, one, other, mode)
+    assert listed == ".git b src src/a"

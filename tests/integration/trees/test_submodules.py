@@ -174,3 +174,39 @@ def test_a_partial_submodule_is_missing_and_git_fetches_nothing(tmp_path, made, 
     tree = command_tree(tmp_path / "state", str(clone), submodules=True)
     absent = tree.lacking(sha)
     assert (absent.kind, absent.data) == (Commands.NO_SUBMODULE, {"path": "libs/lib"})
+
+
+@pytest.mark.parametrize("submodules", [True, False])
+def test_what_a_command_leaves_in_an_empty_submodule_is_gone_at_the_next_revision(
+    tmp_path, made, submodules
+):
+    """One that `.gitmodules` does not name, and, where none is filled, all; a submodule of one,
+    too.
+    """
+    made.add()
+    clone, shas = made.clone("--recurse-submodules"), []
+    # Git itself clones nothing that has one without a name.
+    for repo, path in ((clone / "libs/lib", "nameless"), (clone, "deep/nameless")):
+        git(repo, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},{path}")
+        git(repo, "commit", "-q", "-m", path)
+    for _ in range(2):
+        git(clone, "commit", "-q", "--allow-empty", "-m", "change", "libs/lib")
+        shas.append(git(clone, "rev-parse", "HEAD"))
+    tree = command_tree(tmp_path / "state", str(clone), submodules=submodules)
+    mine = tmp_path / "mine"
+    (mine / "nameless/precious").mkdir(parents=True)
+    empty = ["deep/nameless", *(["libs/lib/nameless"] if submodules else ["libs/lib"])]
+    seen = under("libs/lib") if submodules else set()
+    for sha in (*shas, *shas):
+        top = tree.checkout(sha)
+        assert files(top) == seen | {"start"}
+        assert all(not any((top / folder).iterdir()) for folder in empty)
+        for folder in empty:
+            git(top, "init", "-q", folder)
+            (top / folder / "built.o").write_text(f"{sha}\n")
+        if sha == shas[1]:
+            shutil.rmtree(top / "deep")
+            (top / "deep").symlink_to(mine)
+    # The same revision again keeps what was built there.
+    assert (tree.restore(sha) / empty[1] / "built.o").is_file()
+    assert (mine / "nameless/precious").is_dir()
