@@ -70,7 +70,7 @@ class AnswerFiles:
         graphs = recorded(output.store.database, record.id, CommitGraph)
         if figured is None or not graphs:
             return
-        if picture := figured.picture(graphs[0]):
+        if picture := figured.picture(graphs[-1]):
             text = svg_of(picture, data("reports"), result.headline(record, figured.result))
             write_whole(self.plot, text.encode("utf-8", "replace"))
 

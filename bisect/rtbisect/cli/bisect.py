@@ -353,6 +353,7 @@ def _command_request(
         overlay_sha256=overlay_sha256,
         format=tool or "",
         first_look=True,
+        own_parents=True,
         **options,
     )
     measured = replace(measured, unit=wanted_of(measured).checked().unit)

@@ -170,6 +170,8 @@ def next_of(
         return Finding.of(
             Answered.NEXT, command=command_line(replace(request, extra=extra.pairs), None)
         )
+    elif outside := next((each for each in result.reasons if each.kind == Ends.OUTSIDE), None):
+        return Finding.of(Answered.NEXT, command=outside.data["command"])
     elif result.candidates:
         shas = [sha for sha, _ in result.candidates]
         words = ["git", "-C", request.repo, "log", "--no-walk", "--stat", *shas[:4]]

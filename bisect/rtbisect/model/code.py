@@ -72,6 +72,8 @@ class Narrowing:
     #: From the top of the repository; where there are any, only commits that change what is there
     #: are candidates, with the merges between them and the newer end.
     paths: tuple[str, ...] = ()
+    #: A change outside of the paths is told as such (`CommandRequest.own_parents`).
+    own_parents: bool = False
 
 
 #: Every commit of all parents is a candidate.

@@ -153,6 +153,9 @@ class CommandRequest:
     first_parent: bool = False
     #: From the top of the repository; only commits that touch these are candidates.
     paths: tuple[str, ...] = ()
+    #: With `paths`: the commit that would be named is compared with its own parents, and a change
+    #: that comes from outside the paths is told as such: not in older campaigns.
+    own_parents: bool = False
     #: Revisions that are not tested: full shas, and ranges SHA..SHA.
     skip: tuple[str, ...] = ()
 
@@ -266,6 +269,7 @@ def narrowing_of(request: CampaignRequest) -> Narrowing:
         goods=Extra.of(request).goods,
         first_parent=bool(of_command and of_command.first_parent),
         paths=of_command.paths if of_command else (),
+        own_parents=bool(of_command and of_command.paths and of_command.own_parents),
     )
 
 

@@ -43,6 +43,17 @@ class Tree(Protocol):
         nothing is left.
         """
 
+    def alone(self, graph: CommitGraph, sha: str, paths: Sequence[str]) -> bool:
+        """Whether a candidate of a graph of these paths stands for no other commit: it touches
+        them, or nothing lies between it and the candidate before it.
+        """
+
+    def with_own_parents(self, graph: CommitGraph, sha: str, narrowed: Narrowing) -> CommitGraph:
+        """A graph of `narrowed.paths` in which a candidate has the parents of its commit. Those of
+        them that are no candidates become some: each stands for all commits between it and the
+        candidate before it. The same graph where nothing is between.
+        """
+
     def held(self, sha: str) -> AbstractContextManager[Checkout]:
         """Put the one worktree at `sha`, clean; it stays there until the block ends."""
 

@@ -15,6 +15,7 @@ from rtbisect.search.spec import SearchAnswer
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, MetricKey
+    from rtbisect.model.code import CommitGraph
     from rtbisect.model.result import TableRow, TestedRevision, Verification
     from rtbisect.pipeline.attribution import Attribution
     from rtbisect.pipeline.proof import ProofEnd
@@ -42,6 +43,10 @@ class Answer:
     several: bool = False
     #: Something else than search and proof leaves it open.
     left_open: bool = False
+    #: The change came from outside of the paths that are searched; None where it did not.
+    outside: Finding | None = None
+    #: The candidates as they were at the end; None where nothing was searched.
+    graph: CommitGraph | None = None
     #: What is said before the reasons of search and proof, and after them.
     before: list[Finding] = field(default_factory=list)
     after: list[Finding] = field(default_factory=list)
@@ -49,6 +54,8 @@ class Answer:
     @property
     def culprit(self) -> str | None:
         """The one that is named by now."""
+        if self.outside:
+            return None
         return self.said.culprit if self.proof is None or self.proof.attribution else None
 
     @property
@@ -56,13 +63,15 @@ class Answer:
         """How the range has ended by now."""
         if self.several:
             return Outcome.MULTIPLE_CULPRITS
-        if self.left_open:
+        if self.left_open or self.outside:
             return Outcome.INCONCLUSIVE
         return self.proof.outcome if self.proof else self.said.outcome
 
     @property
     def confidence(self) -> float:
         """In the answer, 0 to 1."""
+        if self.outside:
+            return 0.0
         if self.proof is None:
             return self.said.confidence
         if self.proof.attribution is None:
@@ -78,13 +87,14 @@ class Answer:
     @property
     def checks(self) -> tuple[Verification, ...]:
         """All after the search."""
-        proved = self.proof.checks if self.proof else ()
+        proved = self.proof.checks if self.proof and not self.outside else ()
         return (*proved, self.prediction) if self.prediction else proved
 
     @property
     def reasons(self) -> tuple[Finding, ...]:
         """What the answer rests on, or why there is none."""
-        return (*self.before, *self._reasons_of_proof(), *self.after)
+        found = (self.outside,) if self.outside else self._reasons_of_proof()
+        return (*self.before, *found, *self.after)
 
     @property
     def named(self) -> dict[str, float]:
@@ -129,7 +139,8 @@ class Answer:
         if self.several:
             return tuple(self.named.items())
         # What is refuted is no candidate; what is only not confirmed may still be the one.
-        return () if self.proof and self.proof.refuted else self.said.candidates
+        refuted = self.outside or (self.proof and self.proof.refuted)
+        return () if refuted else self.said.candidates
 
     def _judgement(self) -> Judgement | None:
         """Of the metric: on fresh boots, else on those of the comparison."""

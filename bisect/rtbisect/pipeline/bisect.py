@@ -63,7 +63,8 @@ def bisect(
     else:
         first_look.learn_unit(steps, request.older)
         threshold = chosen_threshold(steps.setup)
-    result = _search_and_prove(steps, graph, threshold, judgements).result()
+    answer = _search_and_prove(steps, graph, threshold, judgements)
+    graph, result = answer.graph or graph, answer.result()
     steps.tell(
         Searches.OUTCOME,
         outcome=result.outcome,
@@ -83,7 +84,7 @@ def _search_and_prove(
     none = known.prior_none(steps, threshold)
     answer = search_and_prove(steps, graph, threshold, prior_none=none)
     answer.judgements = judgements
-    said = answer.said
+    said, graph = answer.said, answer.graph or graph
     if said.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
         if elsewhere := merge_base.judge_given_end(steps, threshold):
             answer.left_open = True
@@ -98,6 +99,8 @@ def _search_and_prove(
             multiple_culprits.find_beside(steps, graph, threshold, answer)
     elif said.between:
         answer = multiple_culprits.find_on_both_sides(steps, graph, threshold, answer)
+    # Not that of a part.
+    answer.graph = graph
     return answer
 
 

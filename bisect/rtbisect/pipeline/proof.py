@@ -355,7 +355,7 @@ def _spec(
 ) -> verification.VerifySpec:
     culprit = search_end.answer.culprit
     assert culprit is not None
-    revert, no_revert = _revert(steps, range_ends[1], culprit)
+    revert, no_revert = _revert(steps, search_end.state.spec.graph, range_ends[1], culprit)
     figure, boots = search_end.answer.figure, steps.evidence()
     ends = [_sample(threshold, figure, boots.get(end, Boots())) for end in range_ends]
     needed = min(end.n for end in ends)
@@ -388,8 +388,13 @@ def _builds(steps: Steps, search_end: SearchEnd) -> BuildPlan | None:
     return build_plan(state, answer.culprit)
 
 
-def _revert(steps: Steps, tip: str, culprit: str) -> tuple[str | None, Finding | None]:
+def _revert(
+    steps: Steps, graph: CommitGraph, tip: str, culprit: str
+) -> tuple[str | None, Finding | None]:
     """A revert that can be booted, or None with the reason."""
+    if steps.outside(graph, culprit):
+        # It stands for commits before it, too.
+        return None, Finding.of(Checks.NO_REVERT)
     revert = steps.revert(tip, culprit)
     if revert is None:
         steps.tell(Proofs.REVERT_FAILED, culprit=culprit, tip=tip)

@@ -5,14 +5,16 @@ search where to look next.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Outcome
+from rtbisect.model.command import CommandRequest, Extra, command_line
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.pipeline import Proofs, Searches
+from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.pipeline.answer import Answer
 from rtbisect.pipeline.proof import prove
-from rtbisect.pipeline.search_loop import search, search_on
+from rtbisect.pipeline.search_loop import search, search_on, search_own_parents
 from rtbisect.search.events import Booted
 from rtbisect.search.prior import BASE_NONE
 from rtbisect.search.siblings import boots_to_keep
@@ -39,10 +41,13 @@ def search_and_prove(
     `SearchSpec`.
     """
     searched = search(steps, graph, threshold, prior_none)
+    if ends is None:
+        searched = search_own_parents(steps, searched)
     answer = Answer(metric=threshold.key, said=searched.answer)
     for proofs_left in range(steps.setup.limits.proofs - 1, -1, -1):
         if searched.answer.outcome is not Outcome.CULPRIT:
             break
+        graph = searched.state.spec.graph
         answer.proof = proof = prove(steps, graph, threshold, searched, ends)
         if proof.attribution or not (proofs_left and _left(steps, searched)):
             break
@@ -53,13 +58,36 @@ def search_and_prove(
             why=proof.doubts[0] if proof.doubts else None,
         )
         searched_on = search_on(steps, searched, proof.heard)
+        if ends is None:
+            searched_on = search_own_parents(steps, searched_on)
         if not tells_more(searched, proof.heard, searched_on):
             break
         answer.before.append(told)
         searched, answer.said, answer.proof = searched_on, searched_on.answer, None
     if answer.said.outcome is Outcome.INCONCLUSIVE:
         answer.after += _kept_boots(steps, searched)
+    answer.graph = searched.state.spec.graph
+    if answer.culprit and steps.outside(answer.graph, answer.culprit):
+        answer.outside = _outside(steps, answer.graph, answer.culprit, answer.confidence)
     return answer
+
+
+def _outside(steps: Steps, graph: CommitGraph, newer: str, probability: float) -> Finding:
+    """No commit of the paths made the change, and the command that finds the one that did."""
+    request = steps.setup.request
+    command = CommandRequest.of(request)
+    older = graph.parents_of(newer)[0]
+    others = replace(command, paths=()).extra()
+    extra = replace(Extra.of(request), given="", goods=(), others=others)
+    there = replace(request, older=older, newer=newer, extra=extra.pairs)
+    return Finding.of(
+        Ends.OUTSIDE,
+        older=older,
+        newer=newer,
+        paths=command.paths,
+        probability=probability,
+        command=command_line(there, None),
+    )
 
 
 def _left(steps: Steps, searched: SearchEnd) -> int:

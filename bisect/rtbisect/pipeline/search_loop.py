@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
+from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import CommitGraph, layout_variant
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Searches, Work
@@ -95,6 +96,20 @@ def search_on(steps: Steps, before: SearchEnd, events: Iterable[Event]) -> Searc
     """Go on with a search that has ended, after it has heard these events, too."""
     state = _with_silent_commits(steps, engine.with_proof(before.state, events))
     return _searched(steps, state, before.spare, Expectation(steps, told=True))
+
+
+def search_own_parents(steps: Steps, searched: SearchEnd) -> SearchEnd:
+    """Go on with a search until the commit that it names has its own parents beside it, where
+    candidates are those of some paths: what is between them may have made the change.
+    """
+    while searched.answer.outcome is Outcome.CULPRIT and searched.answer.culprit:
+        graph = searched.state.spec.graph
+        own = steps.with_own_parents(graph, searched.answer.culprit)
+        if own == graph:
+            break
+        state = engine.with_graph(searched.state, own)
+        searched = search_on(steps, replace(searched, state=state), ())
+    return searched
 
 
 def _searched(

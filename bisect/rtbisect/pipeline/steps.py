@@ -27,6 +27,7 @@ from rtbisect.search.spec import BootPurpose
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from rtbisect.model.code import Narrowing
     from rtbisect.model.ports import Note, Ports
     from rtbisect.model.report import CommitText, SeriesState
     from rtbisect.model.setup import Setup
@@ -91,6 +92,32 @@ class Steps:
             CommitGraph,
             lambda _note: self.ports.tree.graph(older, newer, narrowing_of(request)),
         )
+
+    @property
+    def _limited(self) -> Narrowing | None:
+        """What limits the candidates to some paths; None where nothing does, and in campaigns that
+        began before a change outside of them was told.
+        """
+        narrowed = narrowing_of(self.setup.request)
+        return narrowed if narrowed.paths and narrowed.own_parents else None
+
+    def with_own_parents(self, graph: CommitGraph, candidate: str) -> CommitGraph:
+        """The graph in which what lies between a candidate and those before it is a candidate, too:
+        the same unless only some paths are searched.
+        """
+        limited = self._limited
+        if limited is None:
+            return graph
+        return self.ports.journal.step(
+            f"graph/{candidate}/{len(graph)}",
+            CommitGraph,
+            lambda _note: self.ports.tree.with_own_parents(graph, candidate, limited),
+        )
+
+    def outside(self, graph: CommitGraph, candidate: str) -> bool:
+        """Whether a candidate stands for commits that touch none of the searched paths."""
+        limited = self._limited
+        return limited is not None and not self.ports.tree.alone(graph, candidate, limited.paths)
 
     def silent(self, graph: CommitGraph) -> Silent:
         """Pairs of commit and parent that no build so far tells apart, by the files that these

@@ -35,6 +35,7 @@ from rtbisect.search.spec import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rtbisect.model.code import CommitGraph
     from rtbisect.search.events import Event
     from rtbisect.search.posterior import Posterior
 
@@ -61,6 +62,13 @@ def with_proof(state: SearchState, events: Iterable[Event]) -> SearchState:
     heard = tuple(events)
     boots = sum(isinstance(event, Booted) and not event.layout for event in heard)
     return replace(state, events=(*state.events, *heard), of_proofs=state.of_proofs + boots)
+
+
+def with_graph(state: SearchState, graph: CommitGraph) -> SearchState:
+    """The state of a search that goes on among the candidates of another graph, which has all that
+    were heard of.
+    """
+    return replace(state, spec=replace(state.spec, graph=graph), ancestry=Ancestry(graph))
 
 
 def knows_build(state: SearchState, sha: str, layout: int = 0) -> bool:

@@ -79,6 +79,19 @@ class FakeTree:
         self.checkouts.append(sha)
         return self.folder
 
+    def alone(self, graph: CommitGraph, sha: str, paths: Sequence[str]) -> bool:  # noqa: ARG002
+        """All commits do."""
+        return True
+
+    def with_own_parents(
+        self,
+        graph: CommitGraph,
+        sha: str,  # noqa: ARG002
+        narrowed: Narrowing,  # noqa: ARG002
+    ) -> CommitGraph:
+        """Nothing lies between."""
+        return graph
+
     @contextmanager
     def held(self, sha: str) -> Iterator[Checkout]:
         yield Checkout(self.checkout(sha))

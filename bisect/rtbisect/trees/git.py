@@ -17,6 +17,7 @@ from rtbisect.model.report import CommitText
 from rtbisect.process.command import printable, whole_text
 from rtbisect.process.locks import hold
 from rtbisect.trees.carry import Carried
+from rtbisect.trees.limited import alone, with_own_parents
 from rtbisect.trees.merge import DATE, commit_tree, merge, parents_of, tree_id
 from rtbisect.trees.overlay import Overlay
 from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, last_line
@@ -160,6 +161,14 @@ class GitTree:
         if commits[-1].sha == newer:
             return commits
         return (*commits, Commit(newer, (commits[-1].sha,), self.head(newer).subject))
+
+    def alone(self, graph: CommitGraph, sha: str, paths: Sequence[str]) -> bool:
+        """See ports.Tree."""
+        return alone(self._git(), graph, full_sha(sha), paths)
+
+    def with_own_parents(self, graph: CommitGraph, sha: str, narrowed: Narrowing) -> CommitGraph:
+        """See ports.Tree."""
+        return with_own_parents(self._git(), graph, full_sha(sha), narrowed, self.head)
 
     def within(self, spans: Sequence[str]) -> frozenset[str]:
         """Shas of commits and of ranges SHA..SHA."""

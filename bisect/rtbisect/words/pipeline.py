@@ -271,6 +271,11 @@ SENTENCES: Mapping[str, Words] = {
         " {others:many other revision} called {voice.older} holds no candidate"
     ),
     Ends.PATHS: "only commits that touch {paths} were candidates (--path)",
+    Ends.OUTSIDE: (
+        "the change is outside of {paths}: it came after {older:.12}, up to {newer:.12}, with"
+        " commits that touch none of these paths (probability {probability:.3f}): search these"
+        " without --path"
+    ),
     Ends.UNCOMMITTED: (
         "what is not committed is not tested: {files:many changed file}, as {first}"
         " (--overlay lays files over each revision)"

@@ -59,6 +59,9 @@ class Ends(Kind):
     SEVERAL = "ends.several", "older others"
     #: Only commits that touch one of them are candidates.
     PATHS = "ends.paths", "paths"
+    #: The change came with commits that touch none of them, after `older` and up to `newer`;
+    #: the command that searches there.
+    OUTSIDE = "ends.outside", "older newer paths probability command"
     #: So many `files` of the work tree are changed, the first of them is named.
     UNCOMMITTED = "ends.uncommitted", "files first"
     SEARCHED_ON = "ends.searched-on", "metric why"
