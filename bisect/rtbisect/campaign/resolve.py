@@ -10,7 +10,7 @@ import re
 import shlex
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,11 @@ from rtbisect.campaign.trees import command_tree, head_of, tree_of
 from rtbisect.config.paths import data
 from rtbisect.config.thresholds import choose_threshold, load_thresholds
 from rtbisect.errors import ConfigError
-from rtbisect.model.code import Narrowing
+from rtbisect.model.code import WHOLE, Narrowing
 from rtbisect.model.command import Extra
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import printable
+from rtbisect.search.ancestry import check_size
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
 from rtbisect.trees.carry import changed_names
@@ -134,7 +135,7 @@ class SearchEnds:
 
 
 def _searchable_ends(
-    tree: GitTree, older: Sequence[str], last: str, paths: tuple[str, ...] = ()
+    tree: GitTree, older: Sequence[str], last: str, narrowed: Narrowing = WHOLE
 ) -> SearchEnds:
     """Of several older ends the first one that the newer one descends from, and none of the others,
     is measured; where there is none, the merge base of the first.
@@ -158,15 +159,15 @@ def _searchable_ends(
                 f"good {sha[:12]} has bad {last[:12]} in its history",
                 "leave one of them out: what a good revision is made of is good",
             )
-    tree.graph(first, last, Narrowing(goods=goods, paths=paths))
+    check_size(tree.graph(first, last, replace(narrowed, goods=goods)))
     return SearchEnds(first, last, given, goods)
 
 
 def ends_of_repository(
-    state: Path, repo: Path, older: Sequence[str], newer: str, paths: tuple[str, ...]
+    state: Path, repo: Path, older: Sequence[str], newer: str, narrowed: Narrowing
 ) -> tuple[str, SearchEnds]:
-    """Repository and ends of `rtbisect run`; ConfigError for `paths` that lead out of it."""
-    for path in paths:
+    """Repository and ends of `rtbisect run`; ConfigError for paths that lead out of it."""
+    for path in narrowed.paths:
         if not path or Path(path).is_absolute() or ".." in Path(path).parts:
             raise ConfigError(
                 f"--path {printable(path, 200)!r} is no path from the top of the repository",
@@ -180,7 +181,7 @@ def ends_of_repository(
     tree = command_tree(state, str(folder))
     older_ends = [tree.resolve(each) for each in older]
     last = tree.resolve(newer)
-    return str(folder), _searchable_ends(tree, older_ends, last, paths)
+    return str(folder), _searchable_ends(tree, older_ends, last, narrowed)
 
 
 def check_ends(

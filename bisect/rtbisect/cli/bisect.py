@@ -31,6 +31,7 @@ from rtbisect.cli.options import (
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, CampaignKind, CampaignRequest, Sought
+from rtbisect.model.code import Narrowing
 from rtbisect.model.command import LONGEST_S, SUITE, CommandRequest, Extra
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends
@@ -274,8 +275,9 @@ def run(
     direction, a program that does not exist.
     """
     sought = Sought.REPAIR if find_fix else Sought.REGRESSION
+    narrowed = Narrowing(paths=measured_as["paths"], first_parent=measured_as["first_parent"])
     repository, ends = resolve.ends_of_repository(
-        output.state, repo, *older_and_newer(sought, good, bad), measured_as["paths"]
+        output.state, repo, *older_and_newer(sought, good, bad), narrowed
     )
     measured_as["skip"] = resolve.skipped_spans(
         output.state, Path(repository), ends, measured_as.pop("left_out")

@@ -18,7 +18,7 @@ ROW = re.compile(
 #: Caches and sizes of blocks, names of levels, flags of a kernel, what follows from others, and
 #: what only says how many are shown.
 LEFT_OUT = {
-    "search.ancestry": {"_ROWS"},
+    "search.ancestry": {"MOST_STRETCHES", "_PLAIN", "_ROWS"},
     "search.rehearsal": {"_FREE", "_NONE_DUE", "_ROOM"},
     "search.shown": {"_BUDGETS"},
     "search.two_culprits": {"GOOD", "ONE", "BOTH", "OTHER"},

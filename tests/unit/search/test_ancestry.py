@@ -4,9 +4,10 @@ import random
 import numpy as np
 import pytest
 
-from rtbisect.errors import InternalError
+from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.code import Commit, CommitGraph
-from rtbisect.search.ancestry import Ancestry, candidates_between
+from rtbisect.search import ancestry
+from rtbisect.search.ancestry import Ancestry, candidates_between, check_size
 
 #   good - a - b - m - z      x hangs on an ancestor of good (boundary `old`)
 #           \- c -/ |
@@ -43,16 +44,45 @@ def test_good_and_boundary_commits_are_on_the_good_side():
     assert not found.side("old").any()
 
 
-def test_mass_sums_over_the_ancestors_of_each_commit():
+def tangled(size):
+    """A history with branches, merges and stretches between them."""
     rng = random.Random(4)
     commits = [Commit("c0", ("good",))]
-    for i in range(1, 700):
-        picks = {f"c{max(0, i - rng.randint(1, 9))}" for _ in range(rng.choice((1, 1, 2)))}
+    for i in range(1, size):
+        back = rng.choice((1, 1, 1, 9))
+        picks = {f"c{max(0, i - rng.randint(1, back))}" for _ in range(rng.choice((1, 1, 2)))}
         commits.append(Commit(f"c{i}", tuple(sorted(picks))))
-    found = Ancestry(CommitGraph("good", "c699", tuple(commits)))
+    return CommitGraph("good", f"c{size - 1}", tuple(commits))
+
+
+def test_mass_sums_over_the_ancestors_of_each_commit():
+    found = Ancestry(tangled(700))
     weights = np.random.default_rng(1).random(700)
     expected = [weights[found.ancestors_or_self(i)].sum() for i in range(700)]
     assert found.mass(weights) == pytest.approx(np.array(expected))
+
+
+def test_stretches_of_history_say_the_same_as_commits(monkeypatch):
+    graph, weights = tangled(300), np.random.default_rng(1).random(300)
+    by_commits = Ancestry(graph)
+    monkeypatch.setattr(ancestry, "_PLAIN", 0)
+    found = Ancestry(graph)
+    assert found.mass(weights) == pytest.approx(by_commits.mass(weights))
+    for i in range(300):
+        assert (found.ancestors_or_self(i) == by_commits.ancestors_or_self(i)).all()
+        assert (found.descendants_or_self(i) == by_commits.descendants_or_self(i)).all()
+
+
+def test_a_long_line_is_one_stretch_and_too_many_branches_are_refused(monkeypatch):
+    line = [Commit(f"c{i}", (f"c{i - 1}",)) for i in range(1, 60_000)]
+    graph = CommitGraph("good", "c59999", (Commit("c0", ("good",)), *line))
+    found = Ancestry(graph)
+    assert found.mass(np.ones(60_000))[[0, 59_999]] == pytest.approx([1, 60_000])
+    monkeypatch.setattr(ancestry, "_PLAIN", 0)
+    monkeypatch.setattr(ancestry, "MOST_STRETCHES", 20)
+    with pytest.raises(ConfigError, match="300 candidates"):
+        check_size(tangled(300))
+    check_size(tangled(20))
 
 
 def test_distances_stop_at_walls():
