@@ -161,6 +161,7 @@ def _command_ports(
         overlay=_kept(state, command.overlay_sha256),
         carry=(command.carry_onto, _kept(state, command.carry_sha256)),
         submodules=bool(command.submodules),
+        lfs=command.lfs,
     )
     setup = Setup(
         request=request,

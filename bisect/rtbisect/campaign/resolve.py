@@ -196,6 +196,13 @@ def check_ends(
             raise ConfigError(f"{sha[:12]}: {speak(absent)}", _what_helps(absent, sha))
 
 
+def unfetched(state: Path, repo: Path, ends: SearchEnds) -> tuple[str, tuple[str, ...]]:
+    """The first end with files that stay pointers of Git LFS, and these; "" and () for none."""
+    tree = command_tree(state, str(repo), lfs=True)
+    named = ((sha, tree.unfetched(sha)) for sha in (ends.older, ends.newer))
+    return next(((sha, files) for sha, files in named if files), ("", ()))
+
+
 def _what_helps(absent: Finding, sha: str) -> str:
     if absent.kind == Commands.NOT_CARRIED:
         return "lay files over it with --overlay instead of --carry, or take another end"

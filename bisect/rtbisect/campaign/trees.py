@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from rtbisect.config.kernelci import BuildTarget
 
 
-def command_tree(
+def command_tree(  # noqa: PLR0913  (what a request says of it)
     state: Path,
     repo: str,
     *,
     overlay: bytes = b"",
     carry: tuple[str, bytes] = ("", b""),
     submodules: bool = False,
+    lfs: bool = False,
 ) -> GitTree:
     """The tree of a repository that no site names; its worktree has a place of its own. The others
     as in `GitTreeSettings`.
@@ -37,6 +38,7 @@ def command_tree(
         overlay=overlay,
         carry=carry,
         submodules=submodules,
+        lfs=lfs,
     )
     return GitTree(settings)
 

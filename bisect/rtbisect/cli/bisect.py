@@ -288,6 +288,10 @@ def run(
     measured = _carrying(output.state, Path(repository), ends, measured, carry=carry)
     if not carry:
         _name_uncommitted(Path(repository), measured.overlay, refused=refuse_uncommitted)
+    sha, pointers = resolve.unfetched(output.state, Path(repository), ends)
+    if pointers:
+        told = Finding.of(Ends.UNFETCHED, revision=sha, files=len(pointers), first=pointers[0])
+        PlainProgress().say(str(speak(told)))
     request = _campaign_of(repository, ends, measured, sought)
     request = replace(request, seed=seed, extra=replace(Extra.of(request), sure=sure).pairs)
     record = session.start(
@@ -356,6 +360,7 @@ def _command_request(
         format=tool or "",
         first_look=True,
         own_parents=True,
+        lfs=True,
         **options,
     )
     measured = replace(measured, unit=wanted_of(measured).checked().unit)

@@ -149,6 +149,8 @@ class CommandRequest:
     carry_onto: str = ""
     #: Each revision gets its submodules; None in older campaigns, where none had any.
     submodules: bool | None = None
+    #: Contents that Git LFS has in the clone stand for their pointers: not in older campaigns.
+    lfs: bool = False
     #: Candidates are the first parents of the newer end alone.
     first_parent: bool = False
     #: From the top of the repository; only commits that touch these are candidates.

@@ -17,6 +17,7 @@ from rtbisect.model.report import CommitText
 from rtbisect.process.command import printable, whole_text
 from rtbisect.process.locks import hold
 from rtbisect.trees.carry import Carried
+from rtbisect.trees.lfs import LfsFiles
 from rtbisect.trees.limited import alone, with_own_parents
 from rtbisect.trees.merge import DATE, commit_tree, merge, parents_of, tree_id
 from rtbisect.trees.overlay import Overlay
@@ -63,6 +64,8 @@ class GitTreeSettings:
     carry: tuple[str, bytes] = ("", b"")
     #: Revisions get their submodules, of a local repository.
     submodules: bool = False
+    #: Contents that Git LFS keeps in a local repository are laid over their pointers.
+    lfs: bool = False
 
 
 class GitTree:
@@ -82,6 +85,7 @@ class GitTree:
         base, diff = settings.carry
         self._carried = Carried(self._store.git, base, diff) if diff else None
         self._submodules = Submodules(self._store, self._worktree) if settings.submodules else None
+        self._lfs = LfsFiles(self._store) if settings.lfs else None
         self._ready = False
 
     def _git(self) -> Git:
@@ -199,6 +203,11 @@ class GitTree:
             return laid
         return self._submodules.lacking(laid) if self._submodules else None
 
+    def unfetched(self, sha: str) -> tuple[str, ...]:
+        """Files of a revision that stay pointers of Git LFS: the clone lacks their contents."""
+        self._git()
+        return self._lfs.missing(full_sha(sha)) if self._lfs else ()
+
     def _laid(self, sha: str) -> str | Finding:
         """The commit whose files a worktree at `sha` has; why there is none."""
         return self._carried.onto(full_sha(sha)) if self._carried else full_sha(sha)
@@ -280,6 +289,8 @@ class GitTree:
             self._worktree.put(laid, descriptor, clean=clean, filled=filled)
             if inside is not None:
                 inside.put(laid, descriptor, clean=clean)
+            if self._lfs is not None:
+                self._lfs.lay(self._worktree.path, laid, clean=clean)
             self._lay_over(clean=clean)
             self._store.keep(sha)
             yield Checkout(self._worktree.path, descriptor)

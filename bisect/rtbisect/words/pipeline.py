@@ -280,6 +280,10 @@ SENTENCES: Mapping[str, Words] = {
         "what is not committed is not tested: {files:many changed file}, as {first}"
         " (--overlay lays files over each revision)"
     ),
+    Ends.UNFETCHED: (
+        "the clone has no contents of {files:many file} of Git LFS in {revision:.12}, as {first}:"
+        " commands see the pointers; get them with `git lfs fetch --all`"
+    ),
     Ends.SEARCHED_ON: f"{{voice.changed}}: {_METRIC}, {{why}}; the search goes by it",
     Ends.SAME: "both revisions are the same kernel, byte for byte",
     Ends.NOT_BUILT: "{revision:.12} does not build: {error}",

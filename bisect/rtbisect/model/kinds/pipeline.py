@@ -64,6 +64,8 @@ class Ends(Kind):
     OUTSIDE = "ends.outside", "older newer paths probability command"
     #: So many `files` of the work tree are changed, the first of them is named.
     UNCOMMITTED = "ends.uncommitted", "files first"
+    #: So many `files` of an end are pointers of Git LFS without contents, the first is named.
+    UNFETCHED = "ends.unfetched", "revision files first"
     SEARCHED_ON = "ends.searched-on", "metric why"
     SAME = "ends.same"
     NOT_BUILT = "ends.not-built", "revision error"

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files of Git LFS: a revision has a pointer, and the contents lie beside the clone's objects.
+
+Nothing is fetched, and no filter of anybody is run: what the clone has is copied over the pointer.
+The format: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import InfrastructureError
+from rtbisect.process.command import encode, printable
+from rtbisect.process.folders import folder_of, remove
+from rtbisect.trees.plumbing import WALK_S, full_sha
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rtbisect.trees.plumbing import Git
+    from rtbisect.trees.store import Store
+
+#: A pointer is shorter than this, by its specification.
+_MOST_BYTES = 1024
+_POINTER = re.compile(
+    rb"version https://git-lfs[^\n]*\n(?:[a-z0-9.-]+ [^\n]*\n)*?"
+    rb"oid sha256:([0-9a-f]{64})\nsize ([0-9]{1,18})\n"
+)
+_FILE = re.compile(r"100(?:644|755) blob ([0-9a-f]+) +([0-9]+)\t(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A file whose contents are kept by LFS."""
+
+    #: From the top of the repository.
+    path: str
+    #: sha256 of the contents, and their bytes.
+    oid: str
+    size: int
+
+
+@dataclass(frozen=True)
+class LfsFiles:
+    """Those of the revisions of a local repository."""
+
+    store: Store
+    _known: dict[str, tuple[Pointer, ...]] = field(default_factory=dict)
+    #: When each file was laid over the revision that is checked out: it keeps this time, so that
+    #: nothing is built anew. In ns since 1970.
+    _times: dict[str, int] = field(default_factory=dict)
+
+    def missing(self, sha: str) -> tuple[str, ...]:
+        """Paths of a revision whose contents the clone does not have."""
+        return tuple(
+            printable(each.path, 200)
+            for each in self._pointers(sha)
+            if self._contents(each) is None
+        )
+
+    def lay(self, worktree: Path, sha: str, *, clean: bool) -> None:
+        """Put contents in the place of pointers. `clean`: `sha` was checked out anew."""
+        if clean:
+            self._times.clear()
+        for pointer in self._pointers(sha):
+            contents = self._contents(pointer)
+            place = folder_of(worktree, pointer.path) / Path(pointer.path).name
+            if contents is not None and place.is_file() and not place.is_symlink():
+                self._lay_one(pointer, contents, place)
+
+    def _lay_one(self, pointer: Pointer, contents: Path, place: Path) -> None:
+        mode = place.stat().st_mode
+        try:
+            remove(place)
+            shutil.copyfile(contents, place)
+            place.chmod(mode)
+        except OSError as error:
+            raise InfrastructureError(
+                f"{printable(pointer.path, 200)} of Git LFS cannot be laid at {place}: {error}",
+                "look at the free space there",
+                retryable=False,
+            ) from error
+        then = self._times.setdefault(pointer.path, place.stat().st_mtime_ns)
+        os.utime(place, ns=(then, then))
+
+    @cached_property
+    def _kept(self) -> Path:
+        """Where the clone keeps contents."""
+        own = self.store.source_git("rev-parse", "--path-format=absolute", "--git-common-dir")
+        return Path(own.removesuffix("\n")) / "lfs/objects"
+
+    def _contents(self, pointer: Pointer) -> Path | None:
+        """The file in the clone; None where it has none of that size."""
+        oid = pointer.oid
+        place = self._kept / oid[:2] / oid[2:4] / oid
+        return place if place.is_file() and place.stat().st_size == pointer.size else None
+
+    def _pointers(self, sha: str) -> tuple[Pointer, ...]:
+        if sha not in self._known:
+            self._known[sha] = tuple(_read(self.store.git, full_sha(sha)))
+        return self._known[sha]
+
+
+def _read(git: Git, sha: str) -> Iterator[Pointer]:
+    if not _has_lfs(git, sha):
+        return
+    words = ("ls-tree", "-r", "-l", "-z", "--full-tree", sha)
+    rows = (_FILE.fullmatch(row) for row in git(*words, timeout_s=WALK_S).split("\0"))
+    small = [(row[1], row[3]) for row in rows if row and int(row[2]) < _MOST_BYTES]
+    for path, text in _blobs(git, small):
+        if found := _POINTER.match(text):
+            yield Pointer(path, found[1].decode("ascii"), int(found[2]))
+
+
+def _has_lfs(git: Git, sha: str) -> bool:
+    """Whether a `.gitattributes` of a revision hands files to LFS."""
+    words = ("grep", "-q", "-F", "-e", "filter=lfs", sha, "--")
+    return git.try_(*words, ":(top,glob)**/.gitattributes", timeout_s=WALK_S).ok
+
+
+def _blobs(git: Git, named: Sequence[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+    """Contents of blobs, by the names that are given with them."""
+    asked = "".join(f"{blob}\n" for blob, _ in named).encode("ascii")
+    listing = encode(git("cat-file", "--batch", stdin=asked, timeout_s=WALK_S))
+    start = 0
+    for _, path in named:
+        head = listing.index(b"\n", start)
+        size = int(listing[start:head].split(b" ")[2])
+        yield path, listing[head + 1 : head + 1 + size]
+        start = head + size + 2

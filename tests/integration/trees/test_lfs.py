@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pointers of Git LFS, written by hand, and contents that a clone has of them."""
+
+import hashlib
+import os
+
+import pytest
+
+from helpers.run_command import checker, rtbisect, run_words
+from rtbisect.campaign.trees import command_tree
+from rtbisect.model.kinds.pipeline import Ends
+
+VERSION = "version https://git-lfs.github.com/spec/v1\n"
+
+
+def pointer(text, *, extra=""):
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return f"{VERSION}{extra}oid sha256:{digest}\nsize {len(text)}\n"
+
+
+def keep(repo, text):
+    """What `git lfs fetch` leaves."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    place = repo.path / ".git/lfs/objects" / digest[:2] / digest[2:4] / digest
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text)
+
+
+@pytest.fixture
+def tracked(repo):
+    """A repository that hands *.bin to a filter."""
+    repo.commit("start", _gitattributes="*.bin filter=lfs diff=lfs merge=lfs -text\n", text="1\n")
+    return repo
+
+
+def test_contents_that_the_clone_has_stand_for_their_pointers(tmp_path, tracked):
+    keep(tracked, "new data\n")
+    keep(tracked, "old data\n")
+    files = {"sub__a_bin": pointer("old data\n"), "gone_bin": pointer("never fetched\n")}
+    one = tracked.commit("one", **files, text=f"{VERSION}oid of nothing\n")
+    with_extension = pointer("new data\n", extra=f"ext-0-x sha256:{'1' * 64}\n")
+    other = tracked.commit("other", sub__a_bin=with_extension, **{"b é_bin": files["sub__a_bin"]})
+    tracked("config", "filter.lfs.smudge", f"touch {tracked.path}/ran; cat")
+    tracked("config", "filter.lfs.process", f"touch {tracked.path}/ran; false")
+    tree = command_tree(tmp_path / "state", str(tracked.path), lfs=True)
+    assert tree.unfetched(one) == tree.unfetched(other) == ("gone.bin",)
+    top = tree.checkout(one)
+    assert (top / "sub/a.bin").read_text() == "old data\n"
+    assert (top / "gone.bin").read_text() == files["gone_bin"]
+    assert (top / "text").read_text() == f"{VERSION}oid of nothing\n"
+    # What a command changes is put back, and looks no newer than it was.
+    os.utime(top / "sub/a.bin", ns=(10**18, 10**18))
+    before = tree.checkout(one) and (top / "sub/a.bin").stat().st_mtime_ns
+    (top / "sub/a.bin").write_text("mine\n")
+    assert (tree.restore(one) / "sub/a.bin").read_text() == "old data\n"
+    assert (top / "sub/a.bin").stat().st_mtime_ns == before
+    top = tree.checkout(other)
+    assert [(top / name).read_text() for name in ("sub/a.bin", "b é.bin")] == [
+        "new data\n",
+        "old data\n",
+    ]
+    assert not (tracked.path / "ran").exists()
+
+
+def test_a_repository_without_lfs_has_no_pointers(tmp_path, repo):
+    sha = repo.commit("a file that looks like one", a_bin=pointer("x\n"))
+    tree = command_tree(tmp_path / "state", str(repo.path), lfs=True)
+    assert tree.unfetched(sha) == ()
+    assert (tree.checkout(sha) / "a.bin").read_text() == pointer("x\n")
+
+
+def test_a_search_says_at_the_start_what_was_not_fetched(tmp_path, tracked):
+    good = tracked.commit("good", b_bin=pointer("0\n"))
+    bad = tracked.commit("bad", a_bin=pointer("1\n"), b_bin=pointer("2\n"), c_bin=pointer("3\n"))
+    keep(tracked, "0\n")
+    keep(tracked, "2\n")
+    checker(tmp_path, f"cat b.bin >>{tmp_path}/seen; kill -KILL $$")
+    words = ["run", "--pass-fail", "--good", good, "--bad", bad, "--", "../check.sh"]
+    done = rtbisect(tmp_path / "state", *words, cwd=tracked.path)
+    said = run_words(Ends.UNFETCHED, revision=bad, files=2, first="a.bin")
+    assert (done.returncode, said in done.stdout + done.stderr) == (3, True), done.stderr
+    assert (tmp_path / "seen").read_text() == "0\n"
