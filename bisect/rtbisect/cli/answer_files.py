@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbisect.cli import result, run_answer
+from rtbisect.cli.broken import broken_of
 from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError, Interrupted, RtbisectError
 from rtbisect.model.code import CommitGraph
@@ -133,8 +134,9 @@ def summary_of(output: Output, record: CampaignRecord) -> str:
         known = [code(str(speak(stands, voice)))] if stands else []
         return _joined([f"### rtbisect: {record.state}", *known])
     sure = f", confidence {probability(found.confidence)}" if found.confidence else ""
-    broken = ": nothing could be measured" if run_answer.nothing_measured(store, record) else ""
-    parts = [f"### rtbisect: {found.outcome}{broken}{sure}"]
+    broken = broken_of(store, record)
+    parts = [f"### rtbisect: {found.outcome}{': nothing could be measured' if broken else sure}"]
+    parts += [code(str(speak(broken, voice)))] if broken else []
     heads = result.heads_of(output, record.request, found)
     for head in heads:
         rows = {"commit": head.commit, "subject": head.subject, "author": head.author}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.campaign import trees
 from rtbisect.campaign.session import level_of
 from rtbisect.cli import run_answer
+from rtbisect.cli.broken import broken_of
 from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Outcome
 from rtbisect.model.kinds.pipeline import Proofs
@@ -247,6 +248,10 @@ def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any]
     text = text_of(record, store.summary(record), heads, opening(record), shown)
     data = answer_of(store, record) | {"commits": list(map(asdict, heads))}
     if record.kind == CampaignKind.RUN:
+        broken = broken_of(store, record)
+        data["broken"] = found(broken) if broken else None
+        if broken:
+            text += f"\n  {speak(broken, voice_of_request(record.request))}"
         data["figure"] = figured.data if figured else None
         next_step = _next_of(record, store.summary(record))
         data["next"] = next_step.data["command"] if next_step else None
@@ -289,6 +294,4 @@ def show(output: Output, record: CampaignRecord) -> int:
     """Print the answer of a search; its exit code."""
     data, text = whole_answer(output, record)
     output.answer(data, text)
-    if record.result is not None and run_answer.nothing_measured(output.store, record):
-        return Exit.LAB
-    return exit_of(record.result)
+    return Exit.LAB if data.get("broken") else exit_of(record.result)

@@ -10,13 +10,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.campaign import CampaignKind, Outcome
-from rtbisect.model.code import Build
 from rtbisect.model.command import CommandRequest, Extra, command_line, narrowing_of
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.kinds.search import Endings
-from rtbisect.model.lab import Run, RunStatus
+from rtbisect.model.lab import Run
 from rtbisect.report.revision_chart import BLOCKS, chart, fitting
 from rtbisect.report.run_answer import caption_of, change_of, columns_of
 from rtbisect.report.run_plot import run_plot
@@ -123,21 +122,6 @@ def _takes_blocks() -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
-
-
-def nothing_measured(store: CampaignStore, record: CampaignRecord) -> bool:
-    """Whether a search of `run` ended because nothing works where it runs: neither end could be
-    built, or no run of all had a figure. One that asks to be skipped says that it works.
-    """
-    if record.kind != CampaignKind.RUN or record.result is None:
-        return False
-    if record.result.outcome is not Outcome.INCONCLUSIVE:
-        return False
-    runs = recorded(store.database, record.id, Run)
-    if runs:
-        return all(run.status is RunStatus.INVALID for run in runs)
-    failed = {each.revision for each in recorded(store.database, record.id, Build) if not each.ok}
-    return {record.request.older, record.request.newer} <= failed
 
 
 def _short(result: Result) -> bool:

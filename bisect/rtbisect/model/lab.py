@@ -180,6 +180,9 @@ class RunRequest:
 
 #: A fact of a run of a command whose tree had gone: seconds of the build that made it again.
 REBUILT_S = "rebuilt_s"
+#: Of a run that is judged by its exit code: the code by which a shell says that it found no such
+#: program, or could not start it.
+NOT_RUN_CODE = "not_run_code"
 
 
 class RunStatus(StrEnum):

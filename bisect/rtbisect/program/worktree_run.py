@@ -17,7 +17,7 @@ from rtbisect.model.code import AS_COMMITTED, BY_COMMAND, Build, BuildStatus, Fu
 from rtbisect.model.command import SUITE, VALUE, WINDOW
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
-from rtbisect.model.lab import REBUILT_S, Measurement, Run, RunStatus
+from rtbisect.model.lab import NOT_RUN_CODE, REBUILT_S, Measurement, Run, RunStatus
 from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.process.command import cut, run
 from rtbisect.program.figures import NoFigureError, Reading, WrongNameError
@@ -172,6 +172,9 @@ class CommandInWorktree:
         )
         if reading is None:
             return measured
+        if settings.pass_fail and done.returncode in NOT_RUN:
+            facts = (*measured.facts, (NOT_RUN_CODE, str(done.returncode)))
+            measured = replace(measured, facts=facts)
         figure = Measurement(
             suite=SUITE, name=settings.wanted.metric or VALUE, window=WINDOW,
             value=reading.value, unit=reading.unit,

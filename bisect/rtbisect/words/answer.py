@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rtbisect.model.kinds.answer import Answered
+from rtbisect.model.kinds.answer import Answered, Broken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _SIDES = "{metric:metric}: {before} before, {after} after"
 _LEVEL = "95% intervals"
+_NOTHING = "nothing could be measured at {ends:kernels}: "
+_NO_RUN = "nothing could be measured in {runs:many run} of {ends:kernels}: "
 
 
 def _chart(data: Mapping[str, Any]) -> str:
@@ -44,4 +46,21 @@ SENTENCES: Mapping[str, Words] = {
     Answered.CHART: _chart,
     Answered.LAYOUTS: "each run was linked with a code layout of its own",
     Answered.NEXT: "next: {command}",
+    Broken.NOT_BUILT: (
+        f"{_NOTHING}neither builds ({{error}}); see run/{{campaign}}/build-*.log of the state"
+        " directory, and try --build by hand"
+    ),
+    Broken.LATE: (
+        f"{_NO_RUN}each took longer than {{limit_s:g}} s; give a larger --timeout, or look at why"
+        " the command does not end"
+    ),
+    Broken.NOT_THERE: (f"{_NOTHING}{{why}}; bring it along with --overlay, or let --build make it"),
+    Broken.NOT_RUN: (
+        f"{_NO_RUN}the exit code {{code}} says that there is no such program; install what the"
+        " command starts, or mend its path"
+    ),
+    Broken.NO_FIGURE: (
+        f"{_NO_RUN}{{why}}; see run/{{campaign}}/ of the state directory, and try the command by"
+        " hand"
+    ),
 }

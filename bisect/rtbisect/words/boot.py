@@ -220,7 +220,7 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.NOT_CARRIED: "your uncommitted changes conflict with this revision, in {first}",
     Commands.NOT_THERE: "{program} is not in this revision",
     Commands.NOT_EXECUTABLE: "{program} is not executable in this revision",
-    Commands.LATE: "the command ran longer than {limit_s:.0f} s",
+    Commands.LATE: "the command ran longer than {limit_s:g} s",
     Commands.ENDED: "the command ended with {code}",
     Commands.LAST_ERROR: "{why}: {line}",
     Commands.NOT_REBUILT: "it was built before, and does not build again: {error}",

@@ -48,7 +48,7 @@ SENTENCES: Mapping[str, Words] = {
     Untestable.NO_BUILD: "does not build",
     Untestable.INVALID: "has {runs} invalid runs in a row",
     Untestable.SKIPPED: "is skipped by the command",
-    Untestable.HUNG: "hangs in the suites",
+    Untestable.HUNG: "{voice.hangs}",
     Untestable.NO_BOOT: "does not boot",
     Untestable.REVISION: "{sha:.12} {why}",
     Costs.WORK: "{builds:built}{boots:.0f} {voice.run}s",

@@ -96,7 +96,7 @@ class _Formatter(string.Formatter):
         if isinstance(value, Finding):
             value = self.told(value)
             return _begun(value) if format_spec == "begin" else value
-        if isinstance(value, tuple):
+        if isinstance(value, tuple) and kind not in _FORMS:
             parts = value[: int(rest)] if kind == "first" else value
             between = "; " if kind in (";", "sentence") else ", "
             told = between.join(self.format_field(each, "") for each in parts)
@@ -142,6 +142,7 @@ _FORMS: Mapping[str, Callable[[Any, str, Voice], str]] = {
     "does": _alone(does),
     "doing": _alone(doing),
     "kernel": lambda sha, other, voice: voice.kernel(sha, other),
+    "kernels": lambda shas, _rest, voice: " and ".join(f"the {voice.kernel(sha)}" for sha in shas),
     "proven": lambda sha, other, voice: voice.kernel(sha, other, proven=True),
     "built": lambda builds, _rest, voice: f"{builds:.0f} builds, " if voice.builds else "",
 }

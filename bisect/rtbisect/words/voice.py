@@ -34,6 +34,8 @@ class Voice:
     changed: str
     #: One run.
     run: str
+    #: What a revision does that stands still.
+    hangs: str
     #: What two revisions do whose builds are one.
     same: str
     #: What gives a campaign more runs.
@@ -82,6 +84,7 @@ def voice_of(sought: Sought = Sought.REGRESSION, measured: Measured = Measured.K
         return Voice(
             **_CHANGES[sought],
             run="run",
+            hangs="runs longer than --timeout",
             same="have the same files",
             more_runs="--max-runs",
             builds=False,
@@ -89,6 +92,7 @@ def voice_of(sought: Sought = Sought.REGRESSION, measured: Measured = Measured.K
     return Voice(
         **_CHANGES[sought],
         run="boot",
+        hangs="hangs in the suites",
         same="are the same kernel, bit for bit",
         more_runs="--max-boots (max_boots of a site)",
         builds=True,

@@ -5,7 +5,8 @@ import pytest
 
 from rtbisect.model.campaign import Sought
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.answer import Answered
+from rtbisect.model.kinds.answer import Answered, Broken
+from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.subject import Measured
 from rtbisect.words.answer import SENTENCES
 from rtbisect.words.speak import speak
@@ -19,6 +20,7 @@ SHARE = Finding.of(Answered.SHARE, value=0.1, low=0.01, high=0.4, runs=10)
 PAIR = {"metric": "command.p50_us@run", "before": SIDE, "after": SIDE}
 CHART = {"shown": 8, "tested": 8, "low": 8.0, "high": 13.0, "unit": "us"}
 TOLD = "10.1 us (9.30 us to 11.4 us, 6 runs)"
+GOOD, BAD = "a" * 40, "b" * 40
 FAILING = "10% (1% to 40%, 10 runs)"
 
 WORDS = [
@@ -52,6 +54,47 @@ WORDS = [
     ),
     (Answered.LAYOUTS, {}, "each run was linked with a code layout of its own"),
     (Answered.NEXT, {"command": "git show abc"}, "next: git show abc"),
+    (
+        Broken.NOT_BUILT,
+        {"ends": (GOOD, BAD), "error": "ended with 1", "campaign": "run-1"},
+        (
+            "nothing could be measured at the aaaaaaaaaaaa and the bbbbbbbbbbbb: neither "
+            "builds (ended with 1); see run/run-1/build-*.log of the state directory, and try"
+            " --build by hand"
+        ),
+    ),
+    (
+        Broken.LATE,
+        {"ends": (GOOD,), "runs": 4, "limit_s": 0.5},
+        (
+            "nothing could be measured in 4 runs of the aaaaaaaaaaaa: each took longer than "
+            "0.5 s; give a larger --timeout, or look at why the command does not end"
+        ),
+    ),
+    (
+        Broken.NOT_THERE,
+        {"ends": (GOOD,), "why": Finding.of(Commands.NOT_THERE, program="./x")},
+        (
+            "nothing could be measured at the aaaaaaaaaaaa: ./x is not in this revision; "
+            "bring it along with --overlay, or let --build make it"
+        ),
+    ),
+    (
+        Broken.NOT_RUN,
+        {"ends": (GOOD,), "runs": 1, "code": 127},
+        (
+            "nothing could be measured in 1 run of the aaaaaaaaaaaa: the exit code 127 says "
+            "that there is no such program; install what the command starts, or mend its path"
+        ),
+    ),
+    (
+        Broken.NO_FIGURE,
+        {"ends": (GOOD,), "runs": 5, "why": Finding.of(Commands.NOTHING), "campaign": "run-1"},
+        (
+            "nothing could be measured in 5 runs of the aaaaaaaaaaaa: the command printed "
+            "nothing; see run/run-1/ of the state directory, and try the command by hand"
+        ),
+    ),
 ]
 
 
@@ -61,7 +104,7 @@ def test_each_kind_has_its_sentence(kind, data, sentence):
 
 
 def test_no_kind_is_without_words():
-    assert {kind for kind, _, _ in WORDS} == set(SENTENCES) == set(Answered)
+    assert {kind for kind, _, _ in WORDS} == set(SENTENCES) == {*Answered, *Broken}
 
 
 def test_marks_of_a_repair_are_those_of_its_ends():

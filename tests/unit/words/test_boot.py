@@ -114,7 +114,7 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
             {"max_noise_us": 9.0, "noise_us": 8.0},
             "one sample has 9 us of noise, all of them 8 us",
         ),
-        (Commands.LATE, {"limit_s": 0.5}, "the command ran longer than 0 s"),
+        (Commands.LATE, {"limit_s": 0.5}, "the command ran longer than 0.5 s"),
         (Commands.NOT_THERE, {"program": "./x"}, "./x is not in this revision"),
         (Commands.NOT_EXECUTABLE, {"program": "./x"}, "./x is not executable in this revision"),
         (

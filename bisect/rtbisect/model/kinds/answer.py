@@ -27,3 +27,18 @@ class Answered(Kind):
     LAYOUTS = "answer.layouts"
     #: A command line.
     NEXT = "answer.next", "command"
+
+
+class Broken(Kind):
+    """Why a search of a command has measured nothing; `ends` are those that were tried."""
+
+    #: `error` is that of the first end.
+    NOT_BUILT = "broken.not-built", "ends error campaign"
+    #: All of so many runs took longer than they may.
+    LATE = "broken.late", "ends runs limit_s"
+    #: The revisions do not have the program.
+    NOT_THERE = "broken.not-there", "ends why"
+    #: Runs ended as what a shell cannot start.
+    NOT_RUN = "broken.not-run", "ends runs code"
+    #: `why` is of the last run.
+    NO_FIGURE = "broken.no-figure", "ends runs why campaign"
