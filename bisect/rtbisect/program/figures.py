@@ -63,10 +63,6 @@ class NoFigureError(Exception):
         super().__init__(self.found)
 
 
-class WrongNameError(NoFigureError):
-    """The output has several figures and the command line does not say which one to use."""
-
-
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A number as it was printed."""
@@ -136,9 +132,9 @@ def in_lines(lines: Sequence[str], metric: str) -> list[Figure]:
         return found
     wanted = cut(metric, 80)
     if named := list(dict.fromkeys(name for name, value, _ in pairs if _is_number(value))):
-        raise WrongNameError(Commands.OTHER_LINES, metric=wanted, **listed(named))
+        raise NoFigureError(Commands.OTHER_LINES, metric=wanted, **listed(named))
     if _is_number(last):
-        raise WrongNameError(Commands.UNNAMED, metric=wanted, line=cut(last, 80))
+        raise NoFigureError(Commands.UNNAMED, metric=wanted, line=cut(last, 80))
     raise NoFigureError(Commands.NO_LINE, metric=wanted, line=cut(last, 80))
 
 
@@ -147,7 +143,7 @@ def matching(text: str, pattern: re.Pattern[str]) -> list[Figure]:
     groups = (match[1] if pattern.groups else match[0] for match in pattern.finditer(text))
     found = [value for value in groups if value is not None]
     if not found:
-        raise WrongNameError(Commands.NO_MATCH, pattern=cut(pattern.pattern, 80))
+        raise NoFigureError(Commands.NO_MATCH, pattern=cut(pattern.pattern, 80))
     return [_figure("", value.strip(), value) for value in found]
 
 
@@ -159,7 +155,7 @@ def in_json(text: str, path: str) -> list[Figure]:
         if not there:
             names = [*here[0]] if here and isinstance(here[0], dict) else []
             seen = listed(names)["names"]
-            raise WrongNameError(
+            raise NoFigureError(
                 Commands.NO_PATH, step="*" if step is None else str(step), names=seen
             )
         here = there
@@ -217,7 +213,7 @@ def _last_figures(lines: Sequence[str]) -> list[Figure]:
         block = [_pair(line) for line in takewhile(_is_pair, reversed(lines))]
         names = list(dict.fromkeys(name for name, _ in block))
         if len(names) > 1:
-            raise WrongNameError(Commands.SEVERAL, figures=len(names), **listed(names))
+            raise NoFigureError(Commands.SEVERAL, figures=len(names), **listed(names))
         return [_figure(name, value, value) for name, value in reversed(block)]
     numbers = list(takewhile(_is_number, reversed(lines))) or lines[-1:]
     return [_figure("", line, line) for line in reversed(numbers)]
@@ -307,12 +303,12 @@ def _in_object(document: dict[str, Any], metric: str) -> list[Figure]:
     if metric and metric not in numbers:
         wanted = cut(metric, 80)
         if numbers:
-            raise WrongNameError(Commands.OTHER_KEYS, metric=wanted, **listed([*numbers]))
+            raise NoFigureError(Commands.OTHER_KEYS, metric=wanted, **listed([*numbers]))
         raise NoFigureError(Commands.NO_KEY, metric=wanted)
     if not numbers:
         raise NoFigureError(Commands.NO_NUMBERS)
     if not metric and len(numbers) > 1:
-        raise WrongNameError(Commands.SEVERAL_KEYS, figures=len(numbers), **listed([*numbers]))
+        raise NoFigureError(Commands.SEVERAL_KEYS, figures=len(numbers), **listed([*numbers]))
     name = metric or next(iter(numbers))
     values = numbers[name]
     return [_from_json(name, each) for each in (values if isinstance(values, list) else [values])]

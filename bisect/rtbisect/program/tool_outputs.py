@@ -17,7 +17,6 @@ from rtbisect.process.command import cut
 from rtbisect.program.figures import (
     Figure,
     NoFigureError,
-    WrongNameError,
     listed,
     number,
 )
@@ -87,11 +86,11 @@ def read(text: str, tool: Format, metric: str) -> list[Figure]:
         names = list(dict.fromkeys(each.name for each in figures if each.unit == "ns/op"))
     if not wanted:
         if len(names) > 1:
-            raise WrongNameError(Commands.SEVERAL, figures=len(names), **listed(names))
+            raise NoFigureError(Commands.SEVERAL, figures=len(names), **listed(names))
         wanted = names[0]
     found = [each for each in figures if each.name == wanted]
     if not found:
-        raise WrongNameError(
+        raise NoFigureError(
             Commands.OTHER_OF, tool=tool.value, metric=cut(wanted, 80), **listed(names)
         )
     return found

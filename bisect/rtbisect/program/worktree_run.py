@@ -20,7 +20,7 @@ from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.lab import NOT_RUN_CODE, REBUILT_S, Measurement, Run, RunStatus
 from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.process.command import cut, run
-from rtbisect.program.figures import NoFigureError, Reading, WrongNameError
+from rtbisect.program.figures import NoFigureError, Reading
 from rtbisect.program.output import (
     MOST_PRINTED_BYTES,
     NOT_RUN,
@@ -42,6 +42,14 @@ if TYPE_CHECKING:
     from rtbisect.model.ports import Note
     from rtbisect.process.command import Completed
     from rtbisect.program.build_trees import BuildTrees, Made
+
+
+#: Figures that are there and do not count.
+_NO_MEASUREMENT = (
+    Commands.NOT_FINITE, Commands.TOO_LARGE, Commands.NO_RATIO, Commands.UNITS_DIFFER,
+)  # fmt: skip
+#: Of an output without a figure so many lines are shown.
+_MOST_SEEN = 3
 
 
 def traits_of(*, built: bool, relaid: bool = False) -> Traits:
@@ -261,12 +269,10 @@ class CommandInWorktree:
         settings = self._settings
         try:
             reading = read(out, settings.wanted)
-        except WrongNameError as error:
-            # Some revisions may lack the figure; if the first end does, the request is wrong.
-            if not _is_first(out):
-                raise
-            hint = "look at the options that name the figure, then start again"
-            raise MisaskedError(f"the first run: {speak(error.found)}", hint) from error
+        except NoFigureError as error:
+            if _is_first(out):
+                self._tell_first(out, error)
+            raise
         if unit not in (None, reading.unit):
             units = tuple(each or "none" for each in (unit, reading.unit))
             raise NoFigureError(Commands.UNITS_DIFFER, units=units)
@@ -282,6 +288,31 @@ class CommandInWorktree:
             )
             settings.tell(repeated)
         return reading
+
+    def _tell_first(self, out: Path, error: NoFigureError) -> None:
+        """MisaskedError where the first output of all has no figure: some revisions may lack it; if
+        the first end does, the request is wrong. A figure that is no measurement, as NaN, is shown,
+        and the next run may have another one.
+        """
+        lines = _seen(out, error)
+        if error.found.kind in _NO_MEASUREMENT:
+            self._settings.tell(Finding.of(Commands.FIRST, why=error.found))
+            return
+        shown = f"; it printed {', '.join(map(repr, lines))}" if lines else ""
+        raise MisaskedError(
+            f"the first run: {speak(error.found)}{shown}",
+            "look at the command and at the options that name the figure, then start again",
+        ) from error
+
+
+def _seen(out: Path, error: NoFigureError) -> tuple[str, ...]:
+    """The last lines of an output without a figure, of errors where there are no others; () where
+    what was found shows them already.
+    """
+    if not {"names", "line"}.isdisjoint(error.found.data):
+        return ()
+    lines = tail(out) or tail(out.with_suffix(".err"))
+    return tuple(cut(line, 80) for line in lines[-_MOST_SEEN:])
 
 
 def _is_first(out: Path) -> bool:

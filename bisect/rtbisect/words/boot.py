@@ -260,6 +260,10 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.TOO_LONG: "the output has {size:size}, and at most {most:size} are read",
     Commands.OVERRAN: "it printed more than {most:size} and was ended",
     Commands.UNITS_DIFFER: "the units of the figure do not fit each other: {units}",
+    Commands.FIRST: (
+        "the first run has a figure that does not count: {why}; where no later run has one, the"
+        " search ends soon"
+    ),
     Commands.REPEATED: (
         "the first run has {metric} {times} times: these are repetitions in one run, which counts"
         " as one, by their median {value:in {unit}}"

@@ -43,10 +43,7 @@ def test_bad_words_are_one_line(tmp_path, repo, words, said):
         ("echo 5", "not_reproduced", 0, run_words(Endings.STILL, boots=10)),
         ("echo nan", "inconclusive", 3, run_words(Commands.NOT_FINITE, line="nan")),
         ("echo 1e999", "inconclusive", 3, run_words(Commands.NOT_FINITE, line="1e999")),
-        ("echo fast", "inconclusive", 3, run_words(Commands.NO_NUMBER, line="fast")),
-        ("true", "inconclusive", 3, run_words(Commands.NOTHING)),
         ("echo 1e300", "inconclusive", 3, run_words(Commands.TOO_LARGE, line="1e300")),
-        ("head -c 9000000 /dev/zero | tr '\\0' x", "inconclusive", 3, "x" * 70),
         (
             "printf '\\033[2Jbad\\007' >&2; exit 3",
             "inconclusive",
@@ -74,6 +71,14 @@ def test_a_figure_that_is_none_is_said(tmp_path, repo, script, outcome, code, sa
         ([], "echo p50_us=1; echo p99_us=2", "p99_us, p50_us"),
         ([], """echo '{"p50_us": 1, "p99_us": 2}'""", "p50_us, p99_us"),
         (["--metric", "p99"], "printf 'a\\033[2Jb\\001c=1\\n'", "ab?c"),
+        (["--metric", "p99"], "echo fast", "'fast'"),
+        (["--metric", "p99"], """echo '{"p99_us": "none"}'""", "p99_us"),
+        (["--extract", "took (.*)"], "echo fast; echo 'in 3 s'", "'fast', 'in 3 s'"),
+        (["--format", "go"], "echo '?  example.org/x [no test files]'", "no test files"),
+        ([], "echo fast", run_words(Commands.NO_NUMBER, line="fast")),
+        ([], "head -c 9000000 /dev/zero | tr '\\0' x", "x" * 70),
+        ([], "echo no device >&2", "it printed 'no device'"),
+        ([], "true", run_words(Commands.NOTHING)),
     ],
 )
 def test_a_figure_that_the_command_does_not_print_is_a_usage_error(

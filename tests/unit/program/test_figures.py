@@ -6,7 +6,7 @@ import pytest
 from helpers.findings import Like
 from rtbisect.errors import ConfigError
 from rtbisect.model.kinds.boot import Commands
-from rtbisect.program.figures import NoFigureError, WrongNameError, unit_of
+from rtbisect.program.figures import NoFigureError, unit_of
 from rtbisect.program.output import MOST_BYTES
 from rtbisect.program.wanted import Wanted, read
 
@@ -114,6 +114,6 @@ def test_a_name_may_say_its_unit(name, unit):
 
 
 def test_a_wrong_name_is_told_with_those_that_there_are(tmp_path):
-    with pytest.raises(WrongNameError) as error:
+    with pytest.raises(NoFigureError) as error:
         reading(tmp_path, "p50_us: 1.5us\np99_us: 2us", metric="p95_us")
     assert error.value.found == Like(Commands.OTHER_LINES, names=("p50_us", "p99_us"))

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.findings import Like, innermost
-from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.errors import ConfigError, InfrastructureError, MisaskedError
 from rtbisect.model.campaign import CampaignRequest, Scale, Sought
 from rtbisect.model.code import Build, BuildStatus
 from rtbisect.model.command import CommandRequest
@@ -116,10 +116,26 @@ def test_a_command_knows_its_revision_and_its_figure_is_read(tmp_path):
     ],
 )
 def test_failed_runs_are_no_evidence(tmp_path, script, status, said):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "run-1-r0.out").touch()
     run = lab(tmp_path, script).run(*one_run(), lambda _n: None)
     assert run.status is status
     assert run.reason == said
     assert run.measurements == ()
+
+
+def test_a_first_run_without_a_figure_says_what_it_printed(tmp_path):
+    here = lab(tmp_path, "echo one; echo two; echo three; echo four", metric="p99")
+    settings = replace(here._settings, wanted=Wanted(extract="took (.*)"))
+    with pytest.raises(MisaskedError, match="'two', 'three', 'four'"):
+        CommandInWorktree(settings).run(*one_run(), lambda _n: None)
+
+
+def test_a_first_figure_that_is_no_number_is_told_and_a_later_one_may_be(tmp_path):
+    told = []
+    run = lab(tmp_path, "echo x=nan", metric="x", tell=told.append).run(*one_run(), lambda _n: None)
+    assert run.status is RunStatus.INVALID
+    assert told == [Finding.of(Commands.FIRST, why=run.reason)]
 
 
 def test_the_last_error_of_a_command_is_told_beside_its_end(tmp_path):

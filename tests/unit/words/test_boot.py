@@ -171,6 +171,14 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
             "it printed more than 268.4 MB and was ended",
         ),
         (
+            Commands.FIRST,
+            {"why": Finding.of(Commands.NOT_FINITE, line="nan")},
+            (
+                "the first run has a figure that does not count: 'nan' is not finite; where no"
+                " later run has one, the search ends soon"
+            ),
+        ),
+        (
             Commands.REPEATED,
             {"metric": "p99", "times": 3, "value": 12250.0, "unit": "ns"},
             (

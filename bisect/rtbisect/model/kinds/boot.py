@@ -305,5 +305,7 @@ class Commands(Kind):
     OVERRAN = "command.overran", "most"
     #: Of one name in one run, or in this run and those before it.
     UNITS_DIFFER = "command.units-differ", "units"
+    #: What is wrong with the figure of the first run.
+    FIRST = "command.first", "why"
     #: The first run has a figure so many `times`; `value` is their median.
     REPEATED = "command.repeated", "metric times value unit"
