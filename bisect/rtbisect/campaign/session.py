@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.campaign import assemble, resolve
+from rtbisect.campaign.again import asked_again
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.config.site_file import Site, SiteFiles
 from rtbisect.errors import (
@@ -23,7 +24,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Reasons, Searches
 from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.answer import unanswered
-from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets
+from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets, FurtherRuns
 from rtbisect.process.command import one_line
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
@@ -77,19 +78,24 @@ def go_on(
         further = further or FurtherBudgets()
         if further.given and record.kind != CampaignKind.RUN:
             raise ConfigError(f"{record.id} is no campaign of `run`", "leave out its new budget")
-        if record.state is CampaignState.DONE and further.most is None:
+        if record.state is CampaignState.DONE and not further.changes:
             return record
         request = record.request
         further.known = recorded(store.database, record.id, FurtherBudget)
+        further.asked = recorded(store.database, record.id, FurtherRuns)
+        if further.again is not None:
+            further.again = asked_again(store, record, further.again)
         if further.most is not None:
-            _check_most(store, record, further.most)
+            _check_most(store, record, further)
         end_leftovers(store.database)
         site = _site_ready(state, request, progress, sites)
         return _run(store, record.id, site, progress, further)
 
 
-def _check_most(store: CampaignStore, record: CampaignRecord, most: int) -> None:
-    if record.result is not None and record.result.outcome is not Outcome.INCONCLUSIVE:
+def _check_most(store: CampaignStore, record: CampaignRecord, further: FurtherBudgets) -> None:
+    most = further.most or 0
+    answered = record.result is not None and record.result.outcome is not Outcome.INCONCLUSIVE
+    if record.result is not None and answered and further.again is None:
         raise ConfigError(
             f"{record.id} has its answer: {record.result.outcome}", "see `rtbisect status`"
         )
@@ -161,7 +167,7 @@ def _run(
             parts.tree.describe(request.newer)
             store.reopen(identity)
             answered = False
-        further.keep(journal, runs)
+        further.keep(journal, runs, setup.limits)
         result, report = run_pipeline(setup, parts, further)
     except MisaskedError as error:
         # Resumed it would say the same: the campaign is over.

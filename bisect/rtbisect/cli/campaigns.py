@@ -14,7 +14,7 @@ from rtbisect.cli import check, result
 from rtbisect.cli.answer_files import AnswerFiles, files_options
 from rtbisect.cli.options import answers, time_option
 from rtbisect.cli.output import Output, PlainProgress
-from rtbisect.errors import InternalError
+from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import CampaignKind, CampaignState
 from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.process import plugins
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
+
+#: Runs of a commit that a person wants again, where no number is given, and at most.
+FEW_AGAIN, MOST_AGAIN = 6, 1000
 
 #: Campaigns that are listed unless all are asked for, and those that are not done.
 NEWEST = 50
@@ -124,6 +127,16 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
     type=click.IntRange(1),
     help="New maximum number of runs of a `run`, also after it ended inconclusive.",
 )
+@click.option(
+    "--again",
+    metavar="REV",
+    help="Run this commit of a `run` again, also of one that has its answer: it is judged anew.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(1, MOST_AGAIN),
+    help=f"Number of runs of --again, beside the budget (default: {FEW_AGAIN}).",
+)
 @time_option
 @files_options
 @answers
@@ -131,6 +144,8 @@ def resume(
     output: Output,
     campaign: str | None,
     most: int | None,
+    again: str | None,
+    runs: int | None,
     time_s: float | None,
     files: AnswerFiles,
 ) -> int:
@@ -139,7 +154,10 @@ def resume(
     All finished measurements are kept; only the interrupted step is repeated. The exit code is
     that of the command that started the campaign.
     """
-    further = FurtherBudgets(most=most, time_s=time_s)
+    if runs and again is None:
+        raise ConfigError("--runs is a number of runs of --again", "add --again REV")
+    asked = None if again is None else (again, runs or FEW_AGAIN)
+    further = FurtherBudgets(most=most, time_s=time_s, again=asked)
     record = session.go_on(output.state, campaign, PlainProgress(), output.sites, further)
     if record.kind == CampaignKind.CHECK:
         return check.conclude(output, record)

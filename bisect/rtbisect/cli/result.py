@@ -14,10 +14,12 @@ from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Outcome
 from rtbisect.model.kinds.pipeline import Proofs
 from rtbisect.model.kinds.search import Endings
+from rtbisect.pipeline.further import FurtherRuns
 from rtbisect.report.input_file import read_input
 from rtbisect.report.letter import costs, opening_of
 from rtbisect.report.text import many, wrap
 from rtbisect.report.wording import said
+from rtbisect.store.journal import recorded
 from rtbisect.store.session_files import SessionFiles
 from rtbisect.words.documents import found, spoken
 from rtbisect.words.metrics import name_of
@@ -249,6 +251,8 @@ def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any]
     data = answer_of(store, record) | {"commits": list(map(asdict, heads))}
     if record.kind == CampaignKind.RUN:
         broken = broken_of(store, record)
+        asked = recorded(store.database, record.id, FurtherRuns)
+        data["again"] = [{"commit": each.revision, "runs": each.runs} for each in asked]
         data["broken"] = found(broken) if broken else None
         if broken:
             text += f"\n  {speak(broken, voice_of_request(record.request))}"

@@ -42,7 +42,7 @@ from rtbisect.model.finding import Finding, Kept
 from rtbisect.model.ports import Journal, Ports, Subject
 from rtbisect.model.result import Gate, Result, Verification
 from rtbisect.model.setup import Setup
-from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets
+from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets, FurtherRuns
 from rtbisect.report.input_file import INPUT
 from rtbisect.report.page import DRAFT, PAGE
 from rtbisect.store import codec
@@ -233,7 +233,10 @@ def _rerun(
         name = store.create(kind, "{}", "")
         add_steps(store.database, name, steps)
         setup, parts = assembled(StoreJournal(store.database, name))
-        further = FurtherBudgets(known=recorded(store.database, name, FurtherBudget))
+        further = FurtherBudgets(
+            known=recorded(store.database, name, FurtherBudget),
+            asked=recorded(store.database, name, FurtherRuns),
+        )
         result, _ = session.run_pipeline(setup, parts, further)
     return result, setup
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Budgets that a person gives a campaign after it began, and the end of the time that it has.
+"""What a person gives a campaign after it began: other budgets, and runs at one commit; and the end
+of the time that it has.
 
 The limits that a campaign began with are a part of what it is, and what it has done follows from
 them. So another budget counts from a run on, the first one after those that are recorded: whoever
@@ -18,7 +19,7 @@ from rtbisect.model.formats import kept_as
 from rtbisect.model.kinds.pipeline import Searches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rtbisect.model.campaign import Limits
     from rtbisect.model.ports import Journal
@@ -33,21 +34,38 @@ class FurtherBudget:
     most: int
 
 
+@kept_as("FurtherRuns")
+@dataclass(frozen=True, slots=True)
+class FurtherRuns:
+    """Once `after` runs have begun, and no proof is under way, a person wants so many `runs` of a
+    revision, a full sha; they come beside the budget.
+    """
+
+    after: int
+    revision: str
+    runs: int
+
+
 @dataclass(kw_only=True)
 class FurtherBudgets:
     """Those of one campaign, and the time of this session."""
 
     #: As recorded, oldest first.
     known: list[FurtherBudget] = field(default_factory=list)
+    asked: list[FurtherRuns] = field(default_factory=list)
     #: Seconds that this session may take, and since when, by a clock that never jumps; None: any.
     time_s: float | None = None
     clock: Callable[[], float] = time.monotonic
     #: A new budget of runs, which counts from now on; None: as it was.
     most: int | None = None
+    #: A revision that a person wants to be run again, and how often.
+    again: tuple[str, int] | None = None
     #: Whether a person wants the session to end; asked before each run and each build.
     stop_asked: Callable[[], bool] = lambda: False
     #: Of the known ones, those that count by now.
     _heeded: int = 0
+    #: Of the asked ones, those that were made by now.
+    _made: int = 0
 
     def __post_init__(self) -> None:
         self._begun_s = self.clock()
@@ -55,12 +73,39 @@ class FurtherBudgets:
     @property
     def given(self) -> bool:
         """Something was said now."""
-        return self.most is not None or self.time_s is not None
+        return self.changes or self.time_s is not None
 
-    def keep(self, journal: Journal, runs: int) -> None:
-        """Record the new budget, for a campaign that has made so many runs."""
-        if self.most is not None:
-            self._record(journal, FurtherBudget(runs, self.most))
+    @property
+    def changes(self) -> bool:
+        """What was said may change an answer."""
+        return self.most is not None or self.again is not None
+
+    def keep(self, journal: Journal, runs: int, limits: Limits) -> None:
+        """Record what was said, for a campaign that began with these limits and has made so many
+        runs.
+        """
+        if not self.changes:
+            return
+        most = self.most
+        if most is None:
+            most = max(runs, self.known[-1].most if self.known else limits.max_boots)
+        if self.again is not None:
+            revision, many = self.again
+            most += many
+            order = FurtherRuns(runs, revision, many)
+            key = f"again/{len(self.asked) + 1}"
+            self.asked.append(journal.step(key, FurtherRuns, lambda _note: order))
+        self._record(journal, FurtherBudget(runs, most))
+
+    def runs_due(self, begun: int) -> bool:
+        """Whether there are runs that a person wants, once so many have begun."""
+        return any(order.after <= begun for order in self.asked[self._made : self._made + 1])
+
+    def take_runs(self, begun: int) -> Iterator[FurtherRuns]:
+        """The same, each once."""
+        while self.runs_due(begun):
+            self._made += 1
+            yield self.asked[self._made - 1]
 
     def _record(self, journal: Journal, order: FurtherBudget) -> None:
         key = f"budget/{len(self.known) + 1}"

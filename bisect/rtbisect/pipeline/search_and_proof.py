@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.code import CommitGraph
+    from rtbisect.pipeline.proof import ProofEnd
     from rtbisect.pipeline.search_loop import SearchEnd
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.events import Event
+    from rtbisect.search.spec import SearchAnswer
 
 
 def search_and_prove(
@@ -44,6 +46,45 @@ def search_and_prove(
     if ends is None:
         searched = search_own_parents(steps, searched)
     answer = Answer(metric=threshold.key, said=searched.answer)
+    searched = _proved_in_turns(steps, graph, threshold, searched, answer, ends)
+    while steps.further.runs_due(steps.begun):
+        before = answer.proof
+        searched = search_on(steps, searched, before.heard if before else ())
+        named, answer.said = answer.said.culprit, searched.answer
+        answer.proof = _still_proved(before, searched.answer, named)
+        if answer.proof is None:
+            searched = _proved_in_turns(steps, graph, threshold, searched, answer, ends)
+    if answer.said.outcome is Outcome.INCONCLUSIVE:
+        answer.after += _kept_boots(steps, searched)
+    answer.graph = searched.state.spec.graph
+    if answer.culprit and steps.outside(answer.graph, answer.culprit):
+        answer.outside = _outside(steps, answer.graph, answer.culprit, answer.confidence)
+    return answer
+
+
+def _still_proved(proof: ProofEnd | None, says: SearchAnswer, named: str | None) -> ProofEnd | None:
+    """The proof of what was named, where a search that has heard more names the same; None where
+    that has to be proved anew.
+    """
+    if proof is None or proof.attribution is None or not says.culprit:
+        return None
+    if (says.outcome, says.culprit) != (Outcome.CULPRIT, named):
+        return None
+    sure = None if proof.probability is None else says.confidence
+    return replace(proof, probability=sure, tested=says.tested)
+
+
+def _proved_in_turns(  # noqa: PLR0913  (what a search is made of)
+    steps: Steps,
+    graph: CommitGraph,
+    threshold: Threshold,
+    searched: SearchEnd,
+    answer: Answer,
+    ends: tuple[str, str] | None,
+) -> SearchEnd:
+    """Prove what a search names, and search on with what the proof has told; the answer gets what
+    both have found.
+    """
     for proofs_left in range(steps.setup.limits.proofs - 1, -1, -1):
         if searched.answer.outcome is not Outcome.CULPRIT:
             break
@@ -64,12 +105,7 @@ def search_and_prove(
             break
         answer.before.append(told)
         searched, answer.said, answer.proof = searched_on, searched_on.answer, None
-    if answer.said.outcome is Outcome.INCONCLUSIVE:
-        answer.after += _kept_boots(steps, searched)
-    answer.graph = searched.state.spec.graph
-    if answer.culprit and steps.outside(answer.graph, answer.culprit):
-        answer.outside = _outside(steps, answer.graph, answer.culprit, answer.confidence)
-    return answer
+    return searched
 
 
 def _outside(steps: Steps, graph: CommitGraph, newer: str, probability: float) -> Finding:

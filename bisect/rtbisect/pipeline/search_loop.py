@@ -120,6 +120,7 @@ def _searched(
     reproduced = looked = bool(state.ends.reproduced)
     standing_told: Standing | None = None
     while True:
+        state = _with_asked_runs(steps, state)
         looked = looked or first_look.heed(steps, threshold, graph.older, graph.newer)
         state = _within_budget(steps, state, spare)
         if state.ends.reproduced and not reproduced:
@@ -142,6 +143,26 @@ def _searched(
         left = expectation.left(state)
         for event in _boot_events(steps, state, trials, left, spare):
             state = engine.apply(state, event)
+
+
+def _with_asked_runs(steps: Steps, state: SearchState) -> SearchState:
+    """The state with the runs of one revision that a person has asked for since."""
+    graph = state.spec.graph
+    for order in steps.further.take_runs(steps.begun):
+        sha = order.revision
+        steps.tell(Searches.ASKED, revision=sha, boots=order.runs)
+        build = steps.build(sha)
+        events: list[Event] = []
+        if not engine.knows_build(state, sha):
+            events.append(Built(sha, build.ok, build.signature, build.seconds))
+        trial = Trial(sha, BootPurpose.ASKED)
+        for left in reversed(range(order.runs)):
+            events += _boot_events(steps, state, (trial,), left, {})
+        # A part of the range does not have all commits of it.
+        if sha == graph.older or sha in state.ancestry.index:
+            for event in events:
+                state = engine.apply(state, event)
+    return state
 
 
 def _tell_standing(steps: Steps, state: SearchState, told: Standing | None) -> Standing | None:

@@ -329,9 +329,14 @@ class Steps:
         return boots
 
     @property
+    def begun(self) -> int:
+        """Boots that have begun, also those that nobody waited for yet."""
+        return self._queue.begun if self._queue else 0
+
+    @property
     def budget(self) -> Budget:
         """What steps may still cost, by those so far."""
-        begun = self._queue.begun if self._queue else 0
+        begun = self.begun
         self._heed_further(begun)
         return Budget(
             setup=self.setup,

@@ -40,6 +40,8 @@ class BootPurpose(StrEnum):
     REVERT = "revert"
     CAUSE = "cause"
     WITHOUT_RT = "without PREEMPT_RT"
+    #: A person wants it.
+    ASKED = "asked for"
     #: A boot of the end that the merge base replaces.
     GIVEN = "given"
     BASE = "base"

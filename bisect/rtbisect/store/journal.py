@@ -120,8 +120,7 @@ class StoreJournal:
 
     def story(self) -> tuple[Finding, ...]:
         """All that was told so far."""
-        lines = sa.select(db.story.c.line).where(db.story.c.campaign == self._campaign)
-        return tuple(map(kept_line, self._db.values(lines.order_by(db.story.c.n))))
+        return story_of(self._db, self._campaign)
 
     def summary(self) -> Summary:
         """Counts and seconds so far, from the recorded steps alone."""
@@ -194,6 +193,12 @@ def kept_line(line: str) -> Finding:
         return codec.from_json(Finding, line)
     except ValueError:
         return Finding.of(Kept.AS_SAID, text=line)
+
+
+def story_of(database: db.Database, campaign: str) -> tuple[Finding, ...]:
+    """All that was told of any campaign of the store so far."""
+    lines = sa.select(db.story.c.line).where(db.story.c.campaign == campaign)
+    return tuple(map(kept_line, database.values(lines.order_by(db.story.c.n))))
 
 
 def summary_of(database: db.Database, campaign: str) -> Summary:

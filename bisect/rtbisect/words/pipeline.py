@@ -319,6 +319,7 @@ SENTENCES: Mapping[str, Words] = {
     Searches.PRIOR: _prior,
     Searches.FORECAST: _forecast,
     Searches.ENDED: "the search ends: {why}",
+    Searches.ASKED: "{boots:many more {voice.run}} of {revision:kernel}, as asked",
     Searches.KEPT_BOOTS: (
         "{left} of {most} {voice.run}s are kept for the proof; {voice.more_runs} allows more"
     ),

@@ -4,7 +4,7 @@
 from rtbisect.model.campaign import Limits
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Searches
-from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets
+from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets, FurtherRuns
 
 LIMITS = Limits(max_boots=40, max_builds=40)
 
@@ -27,9 +27,29 @@ def test_a_budget_counts_from_its_run_on_and_the_last_one_wins():
     assert further.limits(LIMITS, 23) is LIMITS
 
 
+def test_runs_that_a_person_wants_come_beside_the_budget_and_once():
+    recorder, further = Recorder(), FurtherBudgets(again=("a" * 40, 6))
+    further.keep(recorder, 40, LIMITS)
+    asked = FurtherRuns(40, "a" * 40, 6)
+    assert recorder.steps == {"again/1": asked, "budget/1": FurtherBudget(40, 46)}
+    assert not further.runs_due(39)
+    assert further.runs_due(41)
+    assert list(further.take_runs(41)) == [asked]
+    assert not further.runs_due(41)
+
+
+def test_runs_that_a_person_wants_come_beside_a_new_budget():
+    further = FurtherBudgets(known=[FurtherBudget(5, 5)], again=("a" * 40, 6))
+    further.keep(Recorder(), 9, LIMITS)
+    assert further.known[-1] == FurtherBudget(9, 15)
+    further = FurtherBudgets(most=100, again=("a" * 40, 6))
+    further.keep(Recorder(), 9, LIMITS)
+    assert further.known[-1] == FurtherBudget(9, 106)
+
+
 def test_a_new_budget_is_recorded_behind_those_that_are_known():
     recorder, further = Recorder(), FurtherBudgets(known=[FurtherBudget(5, 5)], most=60)
-    further.keep(recorder, 7)
+    further.keep(recorder, 7, LIMITS)
     assert recorder.steps == {"budget/2": FurtherBudget(7, 60)}
     assert further.known[-1] == FurtherBudget(7, 60)
 

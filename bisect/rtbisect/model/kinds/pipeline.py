@@ -123,6 +123,8 @@ class Searches(Kind):
     FEW_LEFT = "search.few-left", "left kept"
     #: A person, or the end of the process, has ended the session after so many boots.
     PAUSED = "search.paused", "campaign boots"
+    #: A person wants so many more boots of a revision.
+    ASKED = "search.asked", "revision boots"
     #: Boots that a search may not take.
     KEPT_BOOTS = "search.kept-boots", "left most"
     OUTCOME = "search.outcome", "outcome culprit confidence cause"
