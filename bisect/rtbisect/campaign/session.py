@@ -152,10 +152,11 @@ def _run(
 ) -> CampaignRecord:
     record = store.get(identity)
     request, answered = record.request, record.state is CampaignState.DONE
+    files = SessionFiles.of(store.state, identity)
+    # Before the journal: with that the campaign runs for others, who may ask it to stop at once.
+    files.forget_stop()
     journal = StoreJournal(store.database, identity)
     parts: Ports | None = None
-    files = SessionFiles.of(store.state, identity)
-    files.forget_stop()
     further.stop_asked = files.stop_asked
     try:
         setup, parts = assemble.assemble(store.state, site, request, journal, progress)

@@ -46,8 +46,12 @@ class AnswerFiles:
             if place is None:
                 continue
             try:
+                there = place.exists()
                 with place.open("a"):
                     pass
+                if not there:
+                    # No answer without a figure has a picture: nothing is left in its place.
+                    place.unlink()
             except OSError as error:
                 raise ConfigError(
                     f"{option} {place}: {error.strerror}", "name a file that can be written"

@@ -76,6 +76,8 @@ def stop(output: Output, campaign: str | None) -> int:
     `rtbisect resume` goes on. To interrupt a run, too: Ctrl-C where it runs.
     """
     store = output.store
+    while store.begins():
+        time.sleep(POLL_S)
     active = store.active()
     record = store.get(campaign or active or store.open_one().id)
     if record.id == active:

@@ -180,7 +180,8 @@ class Steps:
         if told:
             self._tell_build(build, sha, variant)
         elif not build.ok:
-            self.tell(Work.SKIPPED, revision=sha, why=build.first_error)
+            # Not in the story: that of a campaign which an older program began would shift by it.
+            self.ports.progress.tell(Finding.of(Work.SKIPPED, revision=sha, why=build.first_error))
         return build
 
     def _tell_build(self, build: Build, sha: str, variant: str) -> None:

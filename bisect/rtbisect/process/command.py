@@ -54,8 +54,9 @@ NEVER_INHERITED = ("GIT_",)
 
 PROC = Path("/proc")
 
-#: The external id of a process group. Programs of the first schema noted no mark.
-_RECORDED = re.compile(r"pgid:([0-9]+):([0-9]+):([^:]*)(?::([^:]*))?")
+#: The external id of a process group. Programs of the first schema noted no mark, later ones no
+#: place.
+_RECORDED = re.compile(r"pgid:([0-9]+):([0-9]+):([^:]*)(?::([^:]*))?(?::([^:]*))?")
 
 #: Seconds between SIGTERM and SIGKILL when a child is ended.
 GRACE_S = 5.0
@@ -104,15 +105,18 @@ def whole_environment(extra: Mapping[str, str]) -> dict[str, str]:
     return inherited | dict(extra) | MARK
 
 
-def end_group(pgid: int, grace_s: float = GRACE_S) -> bool:
+def end_group(pgid: int, grace_s: float | None = None) -> bool:
     """End a process group: SIGTERM, then SIGKILL. True when there was one to end. Who is dead and
     waits for a parent to hear of it, as where process 1 reaps nobody, is not waited for.
+    InfrastructureError where who lives in it then belongs to another user, as what sudo started.
     """
     if pgid <= 1 or pgid == os.getpgrp():
         raise InternalError(f"process group {pgid} must not be ended by rtbisect")
-    if not _signal_group(pgid, signal.SIGTERM):
-        return False
-    deadline = time.monotonic() + grace_s
+    with suppress(_ForeignError):
+        if not _signal_group(pgid, signal.SIGTERM):
+            return False
+    deadline = time.monotonic() + (GRACE_S if grace_s is None else grace_s)
+    # What sudo started may just be about to end by itself.
     while members(pgid) and time.monotonic() < deadline:
         time.sleep(0.05)
     # Also where no member was seen: one that was just forked is in no list yet.
@@ -120,9 +124,13 @@ def end_group(pgid: int, grace_s: float = GRACE_S) -> bool:
     return True
 
 
+class _ForeignError(InfrastructureError):
+    """All who live in a process group belong to another user."""
+
+
 def _signal_group(pgid: int, number: signal.Signals) -> bool:
-    """Send a signal to a group; False where nobody is in it. InfrastructureError where all who
-    live in it belong to another user, as what sudo started.
+    """Send a signal to a group; False where nobody is in it. _ForeignError where nobody in it
+    takes one from us.
     """
     try:
         os.killpg(pgid, number)
@@ -131,7 +139,7 @@ def _signal_group(pgid: int, number: signal.Signals) -> bool:
     except PermissionError as error:
         if not members(pgid):
             return False
-        raise InfrastructureError(
+        raise _ForeignError(
             f"process group {pgid} cannot be ended: what is left of it belongs to another user",
             f"end it, as by `sudo kill -KILL -- -{pgid}`; `rtbisect resume` goes on then",
             retryable=False,
@@ -188,9 +196,10 @@ def stat_of(pid: int) -> list[str]:
     return text.rpartition(")")[2].split()
 
 
-def group_id(pgid: int) -> str:
+def group_id(pgid: int, place: Path) -> str:
     """External id of a process group that was just started, by which it is found again where a
-    killed rtbisect has left it behind.
+    killed rtbisect has left it behind. `place` is the file in which it is kept: in a copy of that
+    it says nothing, as the group is the business of the original.
 
     A process id alone may have been given to somebody else meanwhile. A living leader is ours if it
     was started in the same boot at exactly the recorded time (proc(5), field 22 of stat). Where the
@@ -198,18 +207,24 @@ def group_id(pgid: int) -> str:
     to carry the mark of the killed session in its environment.
     """
     (mark,) = MARK.values()
-    return f"pgid:{pgid}:{_start_ticks(pgid)}:{_boot_id()}:{mark}"
+    return f"pgid:{pgid}:{_start_ticks(pgid)}:{_boot_id()}:{mark}:{_file_id(place)}"
 
 
-def end_leftover(external_id: str) -> bool:
+def _file_id(place: Path) -> str:
+    """What tells a file from a copy of it, for as long as the machine is not started again."""
+    status = place.stat()
+    return f"{status.st_dev:x}-{status.st_ino:x}"
+
+
+def end_leftover(external_id: str, place: Path) -> bool:
     """End what is left of a recorded group, and what users' commands of its session left running
-    beside it; True when there was something to end.
+    beside it; True when there was something to end. `place` as in `group_id`.
     """
     match = _RECORDED.fullmatch(external_id)
     if match is None:
         return False
     pgid, started, boot, mark = int(match[1]), int(match[2]), match[3], match[4] or ""
-    if boot != _boot_id():
+    if boot != _boot_id() or (match[5] and match[5] != _file_id(place)):
         return False
     ended = _is_ours(pgid, started, mark) and end_group(pgid)
     return _end_marked(partial(_is_of_command, mark=mark)) or ended
@@ -421,7 +436,8 @@ def _remaining_output(child: subprocess.Popen[bytes]) -> tuple[bytes | None, byt
 
 def _end_child(child: subprocess.Popen[bytes]) -> None:
     """End our own child and its whole group; the child is reaped, so the wait is short."""
-    _signal_group(child.pid, signal.SIGTERM)
+    with suppress(_ForeignError):
+        _signal_group(child.pid, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
         child.wait(GRACE_S)
     _signal_group(child.pid, signal.SIGKILL)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.model.finding import Finding, Value
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import cut
-from rtbisect.program.json_documents import last_documents
+from rtbisect.program.json_documents import Document, UnreadableError, last_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -200,11 +200,19 @@ def _documents(text: str) -> list[Any]:
     try:
         return [json.loads(text, parse_int=float)]
     except RecursionError:
-        pass
+        raise NoFigureError(Commands.UNREADABLE) from None
     except ValueError:
-        if found := last_documents(text):
+        if found := _last_documents(text):
             return [each.value for each in found]
     raise NoFigureError(Commands.NO_OBJECT, line=cut(_last_line(text), 80))
+
+
+def _last_documents(text: str) -> list[Document]:
+    """As `last_documents`: an earlier object does not stand in for one that cannot be read."""
+    try:
+        return last_documents(text)
+    except UnreadableError:
+        raise NoFigureError(Commands.UNREADABLE) from None
 
 
 def _last_figures(lines: Sequence[str]) -> list[Figure]:
@@ -285,7 +293,7 @@ def _in_last_objects(text: str, metric: str) -> list[Figure]:
     """The figures of a name in the objects at the very end, one behind the other; of several
     objects those that do not have it say nothing.
     """
-    found = last_documents(text)
+    found = _last_documents(text)
     if not found or text[found[-1].end :].strip():
         raise NoFigureError(Commands.NO_OBJECT, line=cut(_last_line(text), 80))
     objects = [each.value for each in found]

@@ -37,9 +37,13 @@ class Document:
     end: int
 
 
-def documents(text: str) -> Iterator[Document]:
+class UnreadableError(Exception):
+    """What follows the objects that were read is nested too deep, or broken at too many places."""
+
+
+def documents(text: str, *, strict: bool = False) -> Iterator[Document]:
     """All objects of a text that begin a line, those in others left out; in time that grows as the
-    text does.
+    text does. `strict`: UnreadableError where that ends before the text does.
     """
     left, at = _AGAIN * len(text) + _AGAIN_BESIDE, 0
     start, piece = 0, text
@@ -53,15 +57,21 @@ def documents(text: str) -> Iterator[Document]:
             at = begin + 1
             left -= start + error.pos - begin + 1 + error.pos // _BEFORE
         except RecursionError:
+            if strict:
+                raise UnreadableError from None
             return
         else:
             at = start + end
             yield Document(value, begin, at)
+    if strict and left <= 0 and _BEGIN.search(text, at):
+        raise UnreadableError
 
 
 def last_documents(text: str) -> list[Document]:
-    """The last object of a text, and those before it with nothing but blanks between them."""
-    every = list(documents(text))
+    """The last object of a text, and those before it with nothing but blanks between them;
+    UnreadableError where one that comes last cannot be read.
+    """
+    every = list(documents(text, strict=True))
     first = max(0, len(every) - 1)
     while first and not text[every[first - 1].end : every[first].begin].strip():
         first -= 1

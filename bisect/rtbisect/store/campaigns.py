@@ -114,6 +114,10 @@ class CampaignStore:
         )
         return next(iter(self.database.values(query)), "")
 
+    def begins(self) -> bool:
+        """A process has the store, and its campaign does not run yet."""
+        return locks.is_held(self._lock) and not self.active()
+
     def create(self, kind: str, request_json: str, now_iso: str) -> str:
         """A new campaign; its id is `<kind>-<n>`."""
         with self.database.write() as connection:

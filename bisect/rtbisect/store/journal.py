@@ -94,7 +94,7 @@ class StoreJournal:
             except ValueError as error:
                 raise InternalError(f"step {key} of {self._campaign} cannot be read") from error
         left = "" if row is None else str(row["external_id"])
-        command.end_leftover(left)
+        command.end_leftover(left, self._db.path)
         self._start(key, name, known=row is not None)
         value = effect(_StepNote(left, lambda external_id: self._note(key, external_id)))
         self._finish(key, codec.to_json(kind, value))
@@ -161,7 +161,7 @@ class StoreJournal:
 
     def _note(self, key: str, external_id: str) -> None:
         if external_id.startswith("pgid:"):
-            external_id = command.group_id(int(external_id.removeprefix("pgid:")))
+            external_id = command.group_id(int(external_id.removeprefix("pgid:")), self._db.path)
         self._db.execute(self._update(key).values(external_id=external_id))
         self._heard("noted")
 
@@ -264,7 +264,7 @@ def end_leftovers(database: db.Database) -> int:
     store: no session lives.
     """
     names = database.values(sa.select(db.step.c.external_id).where(db.step.c.state == "started"))
-    return sum(command.end_leftover(name) for name in names)
+    return sum(command.end_leftover(name, database.path) for name in names)
 
 
 def _finished(campaign: str) -> sa.ColumnElement[bool]:

@@ -258,6 +258,9 @@ _COMMANDS: Mapping[str, Words] = {
         "the path finds no {step:quoted} in the JSON",
     ),
     Commands.TOO_LONG: "the output has {size:size}, and at most {most:size} are read",
+    Commands.UNREADABLE: (
+        "the JSON in the output is nested too deep, or broken at too many places, to be read"
+    ),
     Commands.OVERRAN: "it printed more than {most:size} and was ended",
     Commands.UNITS_DIFFER: "the units of the figure do not fit each other: {units}",
     Commands.FIRST: (

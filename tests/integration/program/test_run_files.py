@@ -64,6 +64,8 @@ def test_where_nothing_works_the_environment_is_to_blame(tmp_path, repo, files):
     told = (tmp_path / "summary.md").read_text()
     assert told.startswith("### rtbisect: inconclusive: nothing could be measured\n")
     assert "no such device" in told
+    # There is nothing to draw: no empty file stands for a picture.
+    assert not (tmp_path / "plot.svg").exists()
 
 
 def test_where_neither_end_can_be_built_the_environment_is_to_blame(tmp_path, repo, files):

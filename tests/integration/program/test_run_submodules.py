@@ -9,6 +9,8 @@ from helpers.run_command import checker, git, rtbisect, run_words
 from helpers.submodules import WithSubmodules
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.kinds.pipeline import Work
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.journal import story_of
 
 
 @pytest.fixture
@@ -92,3 +94,6 @@ def test_a_revision_between_that_lacks_a_submodule_is_skipped_with_the_reason(tm
     why = run_words(Commands.NO_SUBMODULE, path="other")
     assert run_words(Work.SKIPPED, revision=lost, why=why) in done.stderr
     assert answer["skipped"] == 1
+    # The story of a campaign that a program without this line began must not shift by it.
+    story = story_of(CampaignStore(tmp_path / "state").database, answer["campaign"])
+    assert Work.SKIPPED not in {line.kind for line in story}

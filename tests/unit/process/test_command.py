@@ -2,6 +2,7 @@
 """The command runner: argv, environment, timeout, groups; and file locks."""
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -13,6 +14,9 @@ import pytest
 
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
 from rtbisect.process import command, locks
+
+#: Where the names of process groups are kept.
+PLACE = Path(__file__)
 
 
 def sh(script, tmp_path, **kw):
@@ -134,21 +138,39 @@ def started():
 
 def test_a_leftover_group_is_ended_and_only_in_its_boot(started):
     child = started("exec sleep 60")
-    name = command.group_id(child.pid)
-    assert not command.end_leftover(name.replace(name.split(":")[3], "another-boot"))
-    assert command.end_leftover(name)
+    name = command.group_id(child.pid, PLACE)
+    assert not command.end_leftover(name.replace(name.split(":")[3], "another-boot"), PLACE)
+    assert command.end_leftover(name, PLACE)
     assert child.wait() == -signal.SIGTERM
-    assert not command.end_leftover(name)
+    assert not command.end_leftover(name, PLACE)
+
+
+def test_a_copy_of_where_it_is_kept_ends_nothing_of_the_original(started, tmp_path):
+    place, copy = tmp_path / "store", tmp_path / "copy"
+    place.write_text("a store")
+    shutil.copy2(place, copy)
+    child = started("exec sleep 60")
+    name = command.group_id(child.pid, place)
+    assert not command.end_leftover(name, copy)
+    assert child.poll() is None
+    moved = place.rename(tmp_path / "moved")
+    assert command.end_leftover(name, moved)
+
+
+def test_what_an_older_program_has_noted_is_ended(started):
+    child = started("exec sleep 60")
+    name, _, _place = command.group_id(child.pid, PLACE).rpartition(":")
+    assert command.end_leftover(name, PLACE)
 
 
 @pytest.mark.parametrize("moved", [-1, 1, -(10**6), 10**9])
 def test_a_stranger_that_was_given_the_number_is_left_alone(started, moved):
     """The number came round: its new owner was started at any other time."""
     child = started("exec sleep 60", environ={})
-    parts = command.group_id(child.pid).split(":")
+    parts = command.group_id(child.pid, PLACE).split(":")
     parts[2] = str(max(0, int(parts[2]) + moved))
     for name in (":".join(parts), ":".join(parts[:4])):
-        assert not command.end_leftover(name)
+        assert not command.end_leftover(name, PLACE)
     assert child.poll() is None
 
 
@@ -158,11 +180,11 @@ ORPHAN = "sleep 60 >/dev/null & echo $!"
 
 def test_what_a_dead_leader_left_is_ended(started):
     child = started(ORPHAN)
-    name = command.group_id(child.pid)
+    name = command.group_id(child.pid, PLACE)
     orphan = int(child.stdout.readline())
     child.wait()
     assert command.members(child.pid) == [orphan]
-    assert command.end_leftover(name)
+    assert command.end_leftover(name, PLACE)
     assert command.members(child.pid) == []
 
 
@@ -172,15 +194,15 @@ def test_a_strangers_group_whose_leader_is_dead_is_left_alone(started):
         child = started(ORPHAN, environ)
         child.stdout.readline()
         child.wait()
-        parts = command.group_id(child.pid).split(":")
+        parts = command.group_id(child.pid, PLACE).split(":")
         for name in (":".join(parts), ":".join(parts[:4]), ":".join([*parts[:4], ""])):
-            assert not command.end_leftover(name)
+            assert not command.end_leftover(name, PLACE)
         assert len(command.members(child.pid)) == 1
 
 
 @pytest.mark.parametrize("text", ["", "pgid:x:1:b", "pgid:1:2", "job:17", "pgid:-5:0:b"])
 def test_ids_that_are_no_groups_end_nothing(text):
-    assert not command.end_leftover(text)
+    assert not command.end_leftover(text, PLACE)
 
 
 @pytest.mark.parametrize(("shared", "mode"), [(False, 0o600), (True, 0o666)])

@@ -12,6 +12,9 @@ import pytest
 from rtbisect.errors import InfrastructureError
 from rtbisect.process import command
 
+#: Where the names of process groups are kept.
+PLACE = command.PROC
+
 
 def is_alive(pid):
     return command.stat_of(pid)[:1] not in ([], ["Z"])
@@ -32,7 +35,7 @@ def left_behind():
             start_new_session=True, stdout=subprocess.PIPE, text=True,
             env=command.environment(mark),
         )  # fmt: skip
-        name = command.group_id(child.pid)
+        name = command.group_id(child.pid, PLACE)
         servers.append(int(child.communicate()[0]))
         return name, servers[-1]
 
@@ -45,18 +48,18 @@ def left_behind():
 def test_a_server_of_a_killed_session_is_ended(left_behind):
     name, server = left_behind(of_command=True)
     assert is_alive(server)
-    assert command.end_leftover(name)
+    assert command.end_leftover(name, PLACE)
     assert not is_alive(server)
-    assert not command.end_leftover(name)
+    assert not command.end_leftover(name, PLACE)
 
 
 def test_servers_of_others_live_on(left_behind):
     name, ours = left_behind(of_command=False)
-    assert not command.end_leftover(name)
+    assert not command.end_leftover(name, PLACE)
     other, server = left_behind(of_command=True)
-    before, _, mark = other.rpartition(":")
+    before, _, mark = other.rpartition(":")[0].rpartition(":")
     for changed in (f"{before}:{'0' * len(mark)}", before, other.replace(before[-36:], "x" * 36)):
-        assert not command.end_leftover(changed)
+        assert not command.end_leftover(changed, PLACE)
     assert is_alive(ours)
     assert is_alive(server)
 
@@ -90,6 +93,14 @@ def test_processes_of_another_user_are_told_and_not_waited_for(tmp_path, forbidd
     assert str(forbidden[0].pid) in error.value.hint
 
 
+def test_processes_of_another_user_that_end_by_themselves_are_waited_for(forbidden, monkeypatch):
+    """As the rest of what sudo started."""
+    monkeypatch.setattr(command, "GRACE_S", 60)
+    child = command.subprocess.Popen(["/bin/sleep", "0.2"], start_new_session=True)
+    assert forbidden == [child]
+    assert command.end_group(child.pid)
+
+
 def test_dead_processes_of_another_user_are_no_fault(forbidden):
     child = subprocess.Popen(["/bin/true"], start_new_session=True)
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
@@ -100,7 +111,9 @@ def test_dead_processes_of_another_user_are_no_fault(forbidden):
 def test_who_was_started_from_what_a_killed_session_left_is_spared(left_behind):
     """A terminal server that its command was the first to start, and all that is started there."""
     name, server = left_behind(of_command=True)
-    script = f"from rtbisect.process import command; print(command.end_leftover({name!r}))"
+    script = (
+        f"from rtbisect.process import command; print(command.end_leftover({name!r}, command.PROC))"
+    )
     mark = {command.RUN_MARK: "of the killed session"}
     done = subprocess.run(
         ["/bin/sh", "-c", f'{sys.executable} -c "$1"; echo lives', "sh", script],

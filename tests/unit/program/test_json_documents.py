@@ -6,7 +6,7 @@ import json
 import pytest
 
 from rtbisect.program import json_documents
-from rtbisect.program.json_documents import documents, last_documents
+from rtbisect.program.json_documents import UnreadableError, documents, last_documents
 
 #: Each line could begin an object that none of them ends.
 OPEN = '{"a": [\n'
@@ -60,5 +60,10 @@ def test_a_long_output_is_read_a_few_times_at_most(monkeypatch, text):
     assert decoder.read <= 12 * len(text)
 
 
-def test_objects_nested_too_deep_end_the_search():
-    assert values(documents('{"a": 1}\n' + '{"a":' * 100_000)) == [{"a": 1}]
+@pytest.mark.parametrize("rest", ['{"a":' * 100_000, OPEN * 4000], ids=["deep", "broken"])
+def test_an_earlier_object_is_not_the_last_one(rest):
+    """What follows it cannot be read; who takes all objects gets those that can."""
+    text = '{"a": 1}\n' + rest
+    assert values(documents(text)) == [{"a": 1}]
+    with pytest.raises(UnreadableError):
+        last_documents(text)

@@ -55,7 +55,7 @@ def test_a_figure_is_read_from_the_last_lines(lines, metric, value):
         (['{"a": 1, "b": 2}'], "", Like(Commands.SEVERAL_KEYS, figures=2)),
         (['{"a": 1}'], "b", Like(Commands.OTHER_KEYS, metric="b", names=("a",))),
         (['{"a": NaN}'], "a", Like(Commands.NOT_FINITE)),
-        (["{" + '"a":{' * 20000], "a", Like(Commands.NO_OBJECT)),
+        (["{" + '"a":{' * 20000], "a", Like(Commands.UNREADABLE)),
         (["1" * 5000], "", Like(Commands.NOT_FINITE)),
         (["1e101"], "", Like(Commands.TOO_LARGE)),
         (["iterations=10", "p99=3"], "", Like(Commands.SEVERAL, names=("p99", "iterations"))),

@@ -3,6 +3,8 @@
 
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Searches
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.journal import StoreJournal
 from rtbisect.store.session_files import SessionFiles
 
 STANDS = Finding.of(Searches.STANDS, candidates=9, holding=2, likeliest="a" * 40, probability=0.7)
@@ -17,6 +19,16 @@ def test_a_stop_is_asked_for_once(tmp_path):
     assert not SessionFiles.of(tmp_path, "run-2").stop_asked()
     files.forget_stop()
     assert not files.stop_asked()
+
+
+def test_a_store_whose_campaign_does_not_run_yet_begins(tmp_path):
+    store = CampaignStore(tmp_path)
+    assert not store.begins()
+    with store.writer():
+        assert store.begins()
+        StoreJournal(store.database, store.create("run", "{}", ""))
+        assert not store.begins()
+        assert store.active() == "run-1"
 
 
 def test_where_a_search_stands_is_kept_until_it_stands_elsewhere(tmp_path):

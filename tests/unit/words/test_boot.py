@@ -171,6 +171,11 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
             "it printed more than 268.4 MB and was ended",
         ),
         (
+            Commands.UNREADABLE,
+            {},
+            ("the JSON in the output is nested too deep, or broken at too many places, to be read"),
+        ),
+        (
             Commands.FIRST,
             {"why": Finding.of(Commands.NOT_FINITE, line="nan")},
             (

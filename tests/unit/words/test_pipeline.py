@@ -240,6 +240,12 @@ def test_where_a_search_stands_is_told_with_its_likeliest_commit():
     )
 
 
+def test_runs_that_a_person_wants_are_told():
+    assert told(SEARCHING, Searches.ASKED, revision="e" * 40, boots=1) == (
+        "1 more boot of eeeeeeeeeeee, as asked"
+    )
+
+
 def test_what_is_kept_for_the_proof_is_told_before_it_is_missed():
     assert told(SEARCHING, Searches.KEEPS, most=300, kept=18, leading=120) == (
         "of the budget of 300 boots 18 are kept for the proof, and up to 120 once a commit leads"

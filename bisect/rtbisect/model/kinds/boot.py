@@ -301,6 +301,8 @@ class Commands(Kind):
     NO_PATH = "command.no-path", "step names"
 
     TOO_LONG = "command.too-long", "size most"
+    #: JSON that is nested too deep, or broken at too many places.
+    UNREADABLE = "command.unreadable"
     #: It was ended because it had printed more than `most` bytes.
     OVERRAN = "command.overran", "most"
     #: Of one name in one run, or in this run and those before it.
