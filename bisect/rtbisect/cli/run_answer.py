@@ -38,6 +38,8 @@ _SHORT = {
     Endings.CALIBRATION_BUDGET.value, Endings.ALIKE_BUDGET.value, Endings.SEARCH_BUDGET.value,
     Proofs.BUDGET_ENDED.value, Searches.KEPT_BOOTS.value,
 }  # fmt: skip
+#: Further runs of a commit that its proofs have left open.
+_MORE = 12
 #: In front of each line.
 INDENT = "  "
 
@@ -129,16 +131,22 @@ def _short(result: Result) -> bool:
     return any(reason.kind in _SHORT for reason in result.reasons)
 
 
-def _may_relayout(request: CampaignRequest) -> bool:
-    """Links with other layouts would tell layout and code apart, and were not asked for."""
-    command = CommandRequest.of(request)
-    return bool(command.build) and not command.relayout
+def _open_proof(request: CampaignRequest, result: Result) -> bool:
+    """Proofs have left a commit open, and more runs of it may decide."""
+    if result.outcome is not Outcome.INCONCLUSIVE or Extra.of(request).given:
+        return False
+    return any(reason.kind == Proofs.NOT_CONFIRMED for reason in result.reasons)
 
 
 def next_of(
     identity: str, request: CampaignRequest, result: Result | None, runs: int
 ) -> Finding | None:
     """The command to go on with after so many runs; None where nothing is left to do."""
+    line = _next_line(identity, request, result, runs)
+    return Finding.of(Answered.NEXT, command=line) if line else None
+
+
+def _next_line(identity: str, request: CampaignRequest, result: Result | None, runs: int) -> str:
     words: list[str] = []
     if result is None:
         words = ["rtbisect", "resume", identity]
@@ -148,15 +156,25 @@ def next_of(
         # A further budget may have been larger than the first one.
         most = 2 * max(CommandRequest.of(request).max_runs, runs)
         words = ["rtbisect", "resume", identity, "--max-runs", str(most)]
-    elif result.outcome is Outcome.LAYOUT_SENSITIVE and _may_relayout(request):
-        relaid = replace(CommandRequest.of(request), relayout=True)
-        extra = replace(Extra.of(request), others=relaid.extra())
-        return Finding.of(
-            Answered.NEXT, command=command_line(replace(request, extra=extra.pairs), None)
-        )
-    elif outside := next((each for each in result.reasons if each.kind == Ends.OUTSIDE), None):
-        return Finding.of(Answered.NEXT, command=outside.data["command"])
+    elif other := _other_search(request, result):
+        return other
+    elif result.candidates and _open_proof(request, result):
+        # Another budget changes nothing: the proofs had what they asked for.
+        again = ["--again", result.candidates[0][0], "--runs", str(_MORE)]
+        words = ["rtbisect", "resume", identity, *again]
     elif result.candidates:
         shas = [sha for sha, _ in result.candidates]
         words = ["git", "-C", request.repo, "log", "--no-walk", "--stat", *shas[:4]]
-    return Finding.of(Answered.NEXT, command=shlex.join(words)) if words else None
+    return shlex.join(words)
+
+
+def _other_search(request: CampaignRequest, result: Result) -> str:
+    """The search that finds what this one could not; "" for none."""
+    if outside := next((each for each in result.reasons if each.kind == Ends.OUTSIDE), None):
+        return str(outside.data["command"])
+    command = CommandRequest.of(request)
+    if result.outcome is not Outcome.LAYOUT_SENSITIVE or not command.build or command.relayout:
+        return ""
+    # With another layout for each run, layout and code can be told apart.
+    extra = replace(Extra.of(request), others=replace(command, relayout=True).extra())
+    return command_line(replace(request, extra=extra.pairs), None)

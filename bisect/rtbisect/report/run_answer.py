@@ -13,6 +13,7 @@ from rtbisect.model.campaign import Scale, Statistic
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
+from rtbisect.model.kinds.pipeline import Parts, Proofs
 from rtbisect.report.revision_chart import Column
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 #: A revision is marked as one end or the other from this probability on.
 MARKED = 0.9
 SKIPPED, OPEN, NAMED = "x", "?", "C"
+#: Why a tested revision says nothing of the commit: a proof does not bear the search out, or it was
+#: tested for another commit.
+_IN_DOUBT = (Proofs.DOUBTED, Parts.TESTED_FOR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +155,8 @@ def columns_of(
 
 def _mark(revision: TestedRevision, ends: tuple[str, str]) -> str:
     if revision.skipped is not None:
-        return SKIPPED
+        # It was tested, but what that said is in doubt.
+        return OPEN if revision.skipped.kind in _IN_DOUBT else SKIPPED
     if revision.probability_bad >= MARKED:
         return ends[1]
     return ends[0] if revision.probability_bad <= 1 - MARKED else OPEN

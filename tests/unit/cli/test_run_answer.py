@@ -10,6 +10,7 @@ from rtbisect.cli.run_answer import next_of
 from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Proofs
 from rtbisect.model.kinds.search import Costs, Endings
 
 ASKED = CampaignRequest(
@@ -17,6 +18,10 @@ ASKED = CampaignRequest(
     extra=CommandRequest(argv=("x",), max_runs=40).extra(),
 )  # fmt: skip
 SPENT = Finding.of(Endings.SEARCH_BUDGET, spent=Finding.of(Costs.WORK, builds=0, boots=22))
+OPEN = Finding.of(Proofs.NOT_CONFIRMED, culprit="abc", check="parent", note=None)
+UNPROVED = replace(
+    other_result(Outcome.INCONCLUSIVE, reasons=(OPEN,)), candidates=(("abc", 0.7), ("dcb", 0.2))
+)
 SHORT = other_result(Outcome.INCONCLUSIVE, reasons=(SPENT,))
 
 
@@ -27,6 +32,7 @@ SHORT = other_result(Outcome.INCONCLUSIVE, reasons=(SPENT,))
         (culprit_result("abc"), 30, "git -C '/my repo' show abc"),
         (SHORT, 22, "rtbisect resume run-3 --max-runs 80"),
         (SHORT, 90, "rtbisect resume run-3 --max-runs 180"),
+        (UNPROVED, 90, "rtbisect resume run-3 --again abc --runs 12"),
     ],
 )
 def test_an_answer_says_how_to_go_on(result, runs, command):

@@ -12,6 +12,7 @@ from rtbisect.model.command import SUITE, WINDOW, CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.kinds.judge import Told
+from rtbisect.model.kinds.pipeline import Parts, Proofs
 from rtbisect.model.kinds.search import Untestable
 from rtbisect.model.lab import Measurement, Run, RunStatus
 from rtbisect.report.revision_chart import Column
@@ -86,6 +87,16 @@ def test_failing_runs_are_a_share_with_an_interval_that_is_never_empty():
     assert (change.before.value, change.before.low) == (0.0, 0.0)
     assert change.before.high == pytest.approx(0.2775, abs=1e-3)
     assert change.found.kind == Answered.SHARES
+
+
+@pytest.mark.parametrize("kind", [Proofs.DOUBTED, Parts.TESTED_FOR])
+def test_a_tested_revision_that_is_in_doubt_is_open_and_not_skipped(kind):
+    doubt = Finding.of(kind, **({"culprit": None} if kind is Parts.TESTED_FOR else {}))
+    of = kept.TestedRevision
+    tested = (of("old", "", 3, 0.0), of("mid", "", 4, 0.95, doubt), of("new", "", 3, 1.0))
+    columns = columns_of(asked(), replace(OPEN, tested=tested), runs(FIGURES), ("g", "b"))
+    assert [column.mark for column in columns] == ["g", "?", "b"]
+    assert not caption_of(columns, 3, "us").data["skipped"]
 
 
 def test_revisions_are_marked_by_how_sure_it_is_what_they_are():
