@@ -49,7 +49,7 @@ def status(output: Output, campaign: str | None, everything: bool, files: Answer
     store = output.store
     active, names = store.active(), store.names()
     if campaign is not None:
-        record = store.get(campaign)
+        record = _as_it_is(store.get(campaign), running=campaign == active)
         row, _line = _row(store, campaign, running=campaign == active)
         output.answer({"campaigns": [row], "older": 0}, _whole(output, record))
         files.write(output, record)
@@ -86,7 +86,7 @@ def stop(output: Output, campaign: str | None) -> int:
         while store.active() == active:
             time.sleep(POLL_S)
     row, _line = _row(store, record.id, running=False)
-    output.answer(row, _whole(output, store.get(record.id)))
+    output.answer(row, _whole(output, _as_it_is(store.get(record.id), running=False)))
     return 0
 
 
@@ -103,14 +103,19 @@ def _newest_and_unfinished(names: Sequence[str], unfinished: Collection[str]) ->
     return [*(name for name in older if name in unfinished), *newest]
 
 
+def _as_it_is(record: CampaignRecord, *, running: bool) -> CampaignRecord:
+    """What is not done and no process works on is paused."""
+    if record.state is CampaignState.RUNNING and not running:
+        return replace(record, state=CampaignState.PAUSED)
+    return record
+
+
 def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, Any], str]:
     """A campaign for a program and for a person. One that another version made must not hide
-    the others. Unfinished ones that no process works on are paused.
+    the others.
     """
     try:
-        record = store.get(name)
-        if record.state is CampaignState.RUNNING and not running:
-            record = replace(record, state=CampaignState.PAUSED)
+        record = _as_it_is(store.get(name), running=running)
         row = result.answer_of(store, record)
         line = result.listed(record, store.summary(record))
     except InternalError as error:

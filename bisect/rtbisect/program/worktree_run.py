@@ -166,11 +166,14 @@ class CommandInWorktree:
         status, reason, reading = self._outcome(done, out, order.unit)
         if status is RunStatus.INVALID and (errors := tail(err)):
             reason = Finding.of(Commands.LAST_ERROR, why=reason, line=cut(errors[-1], 160))
-        for path in (out, err):
-            keep_end(path)
+        try:
+            # Before its output is cut: that may be what has filled the disk.
+            if not done.ok or status is not RunStatus.COMPLETE:
+                check_room(f"on {build.revision[:12]}", self._source, settings.work_dir)
+        finally:
+            for path in (out, err):
+                keep_end(path)
         check_goes_on(done, f"on {build.revision[:12]}", err)
-        if not done.ok or status is not RunStatus.COMPLETE:
-            check_room(f"on {build.revision[:12]}", self._source, settings.work_dir)
         measured = ended(
             status=status,
             reason=reason,

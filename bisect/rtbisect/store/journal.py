@@ -57,15 +57,15 @@ class StoreJournal:
         campaign: str,
         *,
         heard: Callable[[str], None] = lambda _what: None,
-        wall_clock: Callable[[], float] = time.time,
+        wall_clock: Callable[[], float] | None = None,
     ) -> None:
         self._db = database
         self._campaign = campaign
         self._heard = heard
-        self._clock = wall_clock
+        self._clock = wall_clock or _steady_clock()
         self._lines_told = 0
         self._cpu = time.process_time()
-        now = wall_clock()
+        now = self._clock()
         with database.write() as connection:
             inserted = connection.execute(
                 sa.insert(db.session).values(campaign=campaign, started_s=now, last_s=now)
@@ -185,6 +185,14 @@ class StoreJournal:
             .where(db.session.c.id == self._session)
             .values(last_s=self._clock(), own_cpu_s=time.process_time() - self._cpu)
         )
+
+
+def _steady_clock() -> Callable[[], float]:
+    """Seconds since 1970 as they go on from now: what lies between two of them is a duration, also
+    where somebody sets the clock of the machine meanwhile.
+    """
+    since_s = time.time() - time.monotonic()
+    return lambda: since_s + time.monotonic()
 
 
 def kept_line(line: str) -> Finding:

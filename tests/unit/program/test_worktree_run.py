@@ -158,6 +158,18 @@ def test_what_fails_on_a_full_disk_says_nothing_of_a_revision(tmp_path, monkeypa
     assert lab(tmp_path, "echo 1").run(*one_run(), lambda _n: None).complete
 
 
+def test_an_output_that_fills_the_disk_says_nothing_of_a_revision(tmp_path, monkeypatch):
+    log = tmp_path / "work" / "run-1-r1.out"
+
+    def usage(_path):
+        return SimpleNamespace(free=1 << 20 if log.stat().st_size > KEPT_BYTES else 1 << 40)
+
+    monkeypatch.setattr(output.shutil, "disk_usage", usage)
+    with pytest.raises(InfrastructureError, match="full"):
+        lab(tmp_path, "head -c 2000000 /dev/zero; exit 1").run(*one_run(), lambda _n: None)
+    assert log.stat().st_size <= KEPT_BYTES
+
+
 @pytest.mark.parametrize("pass_fail", [True, False])
 def test_a_command_that_prints_for_ever_is_ended(tmp_path, monkeypatch, pass_fail):
     monkeypatch.setattr(worktree_run, "MOST_PRINTED_BYTES", 1 << 20)

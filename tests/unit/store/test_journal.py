@@ -3,6 +3,7 @@
 
 import fcntl
 import subprocess
+import time
 from dataclasses import dataclass, replace
 
 import pytest
@@ -12,8 +13,9 @@ from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.code import AS_COMMITTED, BY_COMMAND, Build, BuildStatus
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import REBUILT_S, Measurement, Run, RunStatus
+from rtbisect.store import journal as journal_module
 from rtbisect.store.campaigns import CampaignStore
-from rtbisect.store.journal import StoreJournal, end_leftovers, recorded, summarise
+from rtbisect.store.journal import StoreJournal, end_leftovers, recorded, steps_of, summarise
 
 
 @kept_as("Value")
@@ -210,6 +212,19 @@ def run_of(revision, status=RunStatus.COMPLETE):
         status=status,
         measurements=(Measurement(suite="ipi", name="x", window="w", value=1.0, unit="1"),),
     )
+
+
+def test_a_clock_that_is_set_meanwhile_changes_no_duration(store, monkeypatch):
+    """A day on, then a day back."""
+    journal = journal_of(store)
+    began = time.time()
+    jumps = iter([86400.0, 86400.0, -86400.0, -86400.0])
+    monkeypatch.setattr(journal_module.time, "time", lambda: began + next(jumps, -86400.0))
+    journal.step("run/0001", Value, lambda _note: Value(1))
+    journal.step("run/0002", Value, lambda _note: Value(2))
+    assert 0 <= journal.summary().wall_s < 3600
+    (first, second) = steps_of(store.database, "bisect-1")
+    assert began - 3600 < first.started_s <= first.finished_s <= second.started_s < began + 3600
 
 
 def test_summary_counts_builds_boots_and_skipped_revisions():
