@@ -72,6 +72,10 @@ class Output:
             _write(sys.stdout, _json(data) if self.as_json else lines + "\n")
         except BrokenPipeError:
             raise
+        except KeyboardInterrupt:
+            # What is still buffered would wait for its reader when Python ends.
+            drop_stdout()
+            raise
         except OSError as error:
             drop_stdout()
             raise InfrastructureError(
