@@ -23,7 +23,6 @@ from rtbisect.model.report import HostPart, Report, ReportInput
 from rtbisect.pipeline import first_look, known, merge_base, multiple_culprits
 from rtbisect.pipeline.check import answer_of_ends, chosen_threshold
 from rtbisect.pipeline.compare import Comparison, compare, worst
-from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.pipeline.search_and_proof import search_and_prove
 from rtbisect.pipeline.steps import Steps
 from rtbisect.search import verification
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from rtbisect.model.result import Result
     from rtbisect.model.setup import Setup
     from rtbisect.pipeline.answer import Answer
+    from rtbisect.pipeline.further import FurtherBudgets
 
 #: Outcomes after which the bot stays silent: there is nothing to tell a maintainer. Nor is there
 #: when the tool that measures makes what it sees.
@@ -47,7 +47,7 @@ def bisect(
     """Find the commit that makes the sought change, prove it, and draft the report. `further` is
     what was said of its budget since it began.
     """
-    steps = Steps(setup=setup, ports=ports, further=further or FurtherBudgets())
+    steps = Steps.of(setup, ports, further)
     request = setup.request
     graph = steps.graph(request.older, request.newer)
     _tell_range(steps, graph)

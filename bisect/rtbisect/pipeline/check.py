@@ -21,7 +21,6 @@ from rtbisect.model.kinds.pipeline import Ends, Limits, Reasons
 from rtbisect.pipeline.answer import Answer, unanswered
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.compare import MAX_BARREN, PASS_CONFIDENCE, Comparison, compare, worst
-from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.pipeline.steps import Steps
 from rtbisect.search.spec import BootPurpose, SearchAnswer
 
@@ -29,11 +28,12 @@ if TYPE_CHECKING:
     from rtbisect.model.ports import Ports
     from rtbisect.model.result import Result
     from rtbisect.model.setup import Setup
+    from rtbisect.pipeline.further import FurtherBudgets
 
 
 def check(setup: Setup, ports: Ports, further: FurtherBudgets | None = None) -> Result:
     """Compare the newer end (the tip) with the older one (the base) on all suites."""
-    steps = Steps(setup=setup, ports=ports, further=further or FurtherBudgets())
+    steps = Steps.of(setup, ports, further)
     ends = compare(steps, setup.request.older, setup.request.newer)
     answer, judgement = answer_of_ends(ends), worst(setup, ends.judgements)
     answer.metric, answer.table = judgement.key if judgement else None, ends.table
@@ -66,7 +66,7 @@ def try_revision(
     setup: Setup, ports: Ports, limit: float, boots: int, further: FurtherBudgets | None = None
 ) -> Result:
     """Judge one revision against a limit, by the median over boots."""
-    steps = Steps(setup=setup, ports=ports, further=further or FurtherBudgets())
+    steps = Steps.of(setup, ports, further)
     return _answer_of_limit(steps, chosen_threshold(setup), limit, boots).result()
 
 

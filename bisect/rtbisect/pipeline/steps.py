@@ -78,6 +78,11 @@ class Steps:
     #: By parent and culprit.
     _changed: dict[tuple[str, str], Changed] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, setup: Setup, ports: Ports, further: FurtherBudgets | None) -> Steps:
+        """The first step of a campaign is yet to come; `further` is None where nothing was said."""
+        return cls(setup=setup, ports=ports, further=further or FurtherBudgets())
+
     @property
     def traits(self) -> Traits:
         """What there is to know of what is measured."""
