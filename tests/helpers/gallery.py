@@ -17,6 +17,7 @@ import pytest
 from helpers.recorded import recording, rewritten
 from rtbisect.campaign.page import page_beside_draft
 from rtbisect.config.paths import data
+from rtbisect.report.picture_style import picture_style
 
 #: By its file: the campaign, and the name of the picture in its page.
 PICTURES = {
@@ -50,19 +51,11 @@ def _alone(page, picture):
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{_WIDTH}" height="{height}">\n'
         "<!-- SPDX-License-Identifier: GPL-2.0-or-later; by tests/helpers/gallery.py -->\n"
-        f'<style>{_style()}</style>\n<rect width="100%" height="100%" fill="#fff"/>'
+        f"<style>{picture_style(data('reports'))}</style>\n"
+        '<rect width="100%" height="100%" fill="#fff"/>'
     )
     lines = [line for line in text.partition("\n")[2].splitlines() if line.strip()]
     return "\n".join([head, *lines, "</svg>", ""])
-
-
-def _style():
-    """What the style of a page says of pictures, with its light colours in place."""
-    text = (data("reports") / "page.css").read_text("utf-8")
-    colours = dict(re.findall(r"(--[a-z]+): (#[0-9a-f]+)", text.partition("@media")[0]))
-    rules = " ".join(re.findall(r"^(svg [^{]+\{[^}]+\})$", text, re.MULTILINE))
-    rules = re.sub(r"var\((--[a-z]+)\)", lambda found: colours[found[1]], rules)
-    return rules.replace("currentColor", colours["--ink"])
 
 
 if __name__ == "__main__":

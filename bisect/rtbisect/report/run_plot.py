@@ -18,6 +18,7 @@ from rtbisect.report.draft import Templates
 from rtbisect.report.page_axis import Axis, axis_of
 from rtbisect.report.page_pictures import ABOVE, RIGHT, Dot, Label, Line, Picture, anchor
 from rtbisect.report.page_text import axis_label, floor_of
+from rtbisect.report.picture_style import picture_style
 from rtbisect.report.text import unit_text
 from rtbisect.words.metrics import name_of
 from rtbisect.words.numbers import tick
@@ -96,7 +97,7 @@ def run_plot(
 
 def svg_of(picture: Picture, templates: Path, title: str) -> str:
     """The picture as a file of its own, without a script, and with nothing from elsewhere."""
-    values = {"picture": picture, "title": title}
+    values = {"picture": picture, "title": title, "style": picture_style(templates)}
     return Templates(templates, markup=True).rendered("plot.svg.j2", values)
 
 
