@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbisect.cli import result, run_answer
-from rtbisect.cli.broken import broken_of
 from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError, Interrupted, RtbisectError
 from rtbisect.model.code import CommitGraph
@@ -57,21 +56,21 @@ class AnswerFiles:
                     f"{option} {place}: {error.strerror}", "name a file that can be written"
                 ) from error
 
-    def shown(
-        self, output: Output, record: CampaignRecord, show: Callable[[Output, CampaignRecord], int]
-    ) -> int:
-        """The exit code of `show`, which prints the answer; the files come after it."""
-        code = show(output, record)
-        self.write(output, record)
+    def shown(self, output: Output, record: CampaignRecord) -> int:
+        """Print the answer, then write the files; the exit code."""
+        figured = run_answer.Figured.of(output.store, record)
+        code = result.show(output, record, figured)
+        self.write(output, record, figured)
         return code
 
-    def write(self, output: Output, record: CampaignRecord) -> None:
+    def write(
+        self, output: Output, record: CampaignRecord, figured: run_answer.Figured | None
+    ) -> None:
         """Append the summary, write the picture. OSError where the disk refuses."""
         if self.summary is not None:
-            self._append(summary_of(output, record))
+            self._append(summary_of(output, record, figured))
         if self.plot is None:
             return
-        figured = run_answer.Figured.of(output.store, record)
         graphs = recorded(output.store.database, record.id, CommitGraph)
         if figured is None or not graphs:
             return
@@ -129,7 +128,7 @@ def files_options(command: Callable[..., int]) -> Callable[..., int]:
     return summary(plot(guarded))
 
 
-def summary_of(output: Output, record: CampaignRecord) -> str:
+def summary_of(output: Output, record: CampaignRecord, figured: run_answer.Figured | None) -> str:
     """The answer as Markdown: first what was found, last how to go on."""
     store, found = output.store, record.result
     voice = voice_of_request(record.request)
@@ -138,7 +137,7 @@ def summary_of(output: Output, record: CampaignRecord) -> str:
         known = [code(str(speak(stands, voice)))] if stands else []
         return _joined([f"### rtbisect: {record.state}", *known])
     sure = f", confidence {probability(found.confidence)}" if found.confidence else ""
-    broken = broken_of(store, record)
+    broken = figured.broken if figured else None
     parts = [f"### rtbisect: {found.outcome}{': nothing could be measured' if broken else sure}"]
     parts += [code(str(speak(broken, voice)))] if broken else []
     heads = result.heads_of(output, record.request, found)
@@ -150,7 +149,6 @@ def summary_of(output: Output, record: CampaignRecord) -> str:
         likeliest = found.candidates[: result.MOST]
         rows = {sha: probability(share) for sha, share in likeliest}
         parts.append("\n".join(f"- candidate: {code(sha)}, {p}" for sha, p in rows.items()))
-    figured = run_answer.Figured.of(store, record)
     if figured and figured.told:
         parts.append(f"- {code(figured.told)}")
         if chart := figured.chart(_WIDTH):

@@ -297,7 +297,7 @@ def run(
     record = session.start(
         output.state, request, PlainProgress(), None, FurtherBudgets(time_s=time_s)
     )
-    return files.shown(output, record, result.show)
+    return files.shown(output, record)
 
 
 def _campaign_of(

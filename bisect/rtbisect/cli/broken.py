@@ -5,19 +5,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import CampaignKind, Outcome
-from rtbisect.model.code import Build
+from rtbisect.model.campaign import Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Broken
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.lab import NOT_RUN_CODE, Run, RunStatus
-from rtbisect.store.journal import recorded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rtbisect.model.campaign import CampaignRequest
-    from rtbisect.store.campaigns import CampaignRecord, CampaignStore
+    from rtbisect.model.code import Build
 
 #: Outcomes of a search that may have measured nothing; the same exit code in every run is one.
 _EMPTY = (Outcome.INCONCLUSIVE, Outcome.NOT_REPRODUCED)
@@ -25,30 +23,32 @@ _EMPTY = (Outcome.INCONCLUSIVE, Outcome.NOT_REPRODUCED)
 _ABSENT = (Commands.NOT_THERE, Commands.NOT_EXECUTABLE)
 
 
-def broken_of(store: CampaignStore, record: CampaignRecord) -> Finding | None:
+def broken_of(
+    campaign: str,
+    request: CampaignRequest,
+    outcome: Outcome,
+    runs: Sequence[Run],
+    builds: Iterable[Build],
+) -> Finding | None:
     """Why nothing was measured, and at which ends: neither could be built, or no run of all had a
     figure. None where something was, or the command asked to be skipped, which says that it works.
     """
-    if record.kind != CampaignKind.RUN or record.result is None:
+    if outcome not in _EMPTY:
         return None
-    if record.result.outcome not in _EMPTY:
-        return None
-    request = record.request
-    runs = recorded(store.database, record.id, Run)
     if not runs:
-        failed = {b.revision: b for b in recorded(store.database, record.id, Build) if not b.ok}
+        failed = {build.revision: build for build in builds if not build.ok}
         if not {request.older, request.newer} <= failed.keys():
             return None
         error = failed[request.older].first_error
         return Finding.of(
-            Broken.NOT_BUILT, ends=(request.older, request.newer), error=error, campaign=record.id
+            Broken.NOT_BUILT, ends=(request.older, request.newer), error=error, campaign=campaign
         )
     if any(run.complete and not _not_run(run) for run in runs):
         return None
-    return _of_runs(runs, _ends_of(request, runs), record.id)
+    return _of_runs(runs, _ends_of(request, runs), campaign)
 
 
-def _of_runs(runs: list[Run], ends: tuple[str, ...], campaign: str) -> Finding | None:
+def _of_runs(runs: Sequence[Run], ends: tuple[str, ...], campaign: str) -> Finding | None:
     """What all runs have in common, of which none has a figure."""
     last, many = runs[-1], len(runs)
     if codes := [code for run in runs if (code := _not_run(run))]:

@@ -14,6 +14,7 @@ from rtbisect.cli import check, result
 from rtbisect.cli.answer_files import AnswerFiles, files_options
 from rtbisect.cli.options import answers, time_option
 from rtbisect.cli.output import Output, PlainProgress
+from rtbisect.cli.run_answer import Figured
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.campaign import CampaignKind, CampaignState
 from rtbisect.pipeline.further import FurtherBudgets
@@ -51,8 +52,9 @@ def status(output: Output, campaign: str | None, everything: bool, files: Answer
     if campaign is not None:
         record = _as_it_is(store.get(campaign), running=campaign == active)
         row, _line = _row(store, campaign, running=campaign == active)
-        output.answer({"campaigns": [row], "older": 0}, _whole(output, record))
-        files.write(output, record)
+        figured = Figured.of(store, record)
+        output.answer({"campaigns": [row], "older": 0}, _whole(output, record, figured))
+        files.write(output, record, figured)
         return 0
     listed = names if everything else _newest_and_unfinished(names, store.unfinished())
     campaigns = [_row(store, name, running=name == active) for name in listed]
@@ -86,15 +88,16 @@ def stop(output: Output, campaign: str | None) -> int:
         while store.active() == active:
             time.sleep(POLL_S)
     row, _line = _row(store, record.id, running=False)
-    output.answer(row, _whole(output, _as_it_is(store.get(record.id), running=False)))
+    record = _as_it_is(store.get(record.id), running=False)
+    output.answer(row, _whole(output, record, Figured.of(store, record)))
     return 0
 
 
-def _whole(output: Output, record: CampaignRecord) -> str:
+def _whole(output: Output, record: CampaignRecord, figured: Figured | None) -> str:
     """The answer of a campaign as it was shown when it ended."""
     if record.kind == CampaignKind.CHECK:
         return check.text_of_check(output, record)
-    return result.whole_answer(output, record)[1]
+    return result.whole_answer(output, record, figured)[1]
 
 
 def _newest_and_unfinished(names: Sequence[str], unfinished: Collection[str]) -> list[str]:
@@ -173,4 +176,4 @@ def resume(
     for entry in plugins.plugins(plugins.CAMPAIGNS):
         if record.kind == entry.name:
             return int(plugins.load(entry)(output, record))
-    return files.shown(output, record, result.show)
+    return files.shown(output, record)

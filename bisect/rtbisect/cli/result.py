@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.campaign import trees
 from rtbisect.campaign.session import level_of
 from rtbisect.cli import run_answer
-from rtbisect.cli.broken import broken_of
 from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Outcome
 from rtbisect.model.kinds.pipeline import Proofs
@@ -239,18 +238,21 @@ def exit_of(result: Result | None) -> int:
     return Exit.ANSWERED
 
 
-def whole_answer(output: Output, record: CampaignRecord) -> tuple[dict[str, Any], str]:
-    """The answer of a search for a program and for a person, with what git says of its commits."""
+def whole_answer(
+    output: Output, record: CampaignRecord, figured: run_answer.Figured | None = None
+) -> tuple[dict[str, Any], str]:
+    """The answer of a search for a program and for a person, with what git says of its commits, and
+    what there is to see of the figure of a command.
+    """
     store = output.store
     heads: tuple[CommitHead, ...] = ()
     if record.result is not None:
         heads = heads_of(output, record.request, record.result)
-    figured = run_answer.Figured.of(store, record)
     shown = figured.lines() if figured else _standing_lines(store, record)
     text = text_of(record, store.summary(record), heads, opening(record), shown)
     data = answer_of(store, record) | {"commits": list(map(asdict, heads))}
     if record.kind == CampaignKind.RUN:
-        broken = broken_of(store, record)
+        broken = figured.broken if figured else None
         asked = recorded(store.database, record.id, FurtherRuns)
         data["again"] = [{"commit": each.revision, "runs": each.runs} for each in asked]
         data["broken"] = found(broken) if broken else None
@@ -294,8 +296,8 @@ def _head_lines(heads: Sequence[CommitHead]) -> list[str]:
     return [f"  Author: {only.author}", f"  Date:   {only.date}", f"      {only.subject}"]
 
 
-def show(output: Output, record: CampaignRecord) -> int:
-    """Print the answer of a search; its exit code."""
-    data, text = whole_answer(output, record)
+def show(output: Output, record: CampaignRecord, figured: run_answer.Figured | None = None) -> int:
+    """Print the answer of a search; its exit code. `figured` see `whole_answer`."""
+    data, text = whole_answer(output, record, figured)
     output.answer(data, text)
     return Exit.LAB if data.get("broken") else exit_of(record.result)

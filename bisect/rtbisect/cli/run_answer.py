@@ -9,7 +9,9 @@ import sys
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rtbisect.cli.broken import broken_of
 from rtbisect.model.campaign import CampaignKind, Outcome
+from rtbisect.model.code import Build
 from rtbisect.model.command import CommandRequest, Extra, command_line, narrowing_of
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
@@ -44,13 +46,16 @@ _MORE = 12
 INDENT = "  "
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Figured:
-    """The figure of an answer: all runs that have ended, and what changed."""
+    """The figure of an answer: all runs that have ended, and what changed. Read once a command."""
 
+    campaign: str
     request: CampaignRequest
     result: Result
     runs: tuple[Run, ...]
+    #: Of what was built; () where the command needs no build.
+    builds: tuple[Build, ...]
     #: None where an end has no figure.
     change: Change | None
 
@@ -60,8 +65,21 @@ class Figured:
         if record.kind != CampaignKind.RUN or record.result is None:
             return None
         runs = tuple(recorded(store.database, record.id, Run))
+        builds = tuple(recorded(store.database, record.id, Build))
         change = change_of(record.request, record.result, runs)
-        return cls(record.request, record.result, runs, change)
+        return cls(
+            campaign=record.id,
+            request=record.request,
+            result=record.result,
+            runs=runs,
+            builds=builds,
+            change=change,
+        )
+
+    @property
+    def broken(self) -> Finding | None:
+        """Why the search has measured nothing; None where it has."""
+        return broken_of(self.campaign, self.request, self.result.outcome, self.runs, self.builds)
 
     @property
     def data(self) -> dict[str, Any] | None:

@@ -152,34 +152,39 @@ class CommandInWorktree:
                 gone = Finding.of(Commands.NOT_REBUILT, error=rebuilt.error)
                 return ended(status=RunStatus.INVALID, reason=gone)
             ended = partial(ended, facts=((REBUILT_S, f"{rebuilt.seconds:.3f}"),))
-        linked_s = 0.0
-        if settings.builds is not None and settings.relayout:
-            linked = settings.builds.link(build.revision, self._source, order.run_id, note)
-            if linked.error:
-                broken = Finding.of(Commands.NOT_LINKED, error=linked.error)
-                return ended(status=RunStatus.INVALID, reason=broken)
-            linked_s = linked.seconds
+        linked = self._linked(build.revision, order.run_id, note)
+        if linked is not None and linked.error:
+            broken = Finding.of(Commands.NOT_LINKED, error=linked.error)
+            return ended(status=RunStatus.INVALID, reason=broken)
         if absent := unstartable(settings.argv[0], self._source):
             return ended(status=RunStatus.SKIPPED, reason=absent)
+        measured = self._measured(ended, build.revision, order, note)
+        return replace(measured, seconds=measured.seconds + linked.seconds) if linked else measured
+
+    def _measured(
+        self, ended: Callable[..., Run], revision: str, order: RunOrder, note: Note
+    ) -> Run:
+        """A run of the command in a tree that is ready."""
+        settings = self._settings
         out, err = self._fresh_logs(order.run_id)
-        done = self._started(build.revision, out, err, note)
+        done = self._started(revision, out, err, note)
         status, reason, reading = self._outcome(done, out, order.unit)
         if status is RunStatus.INVALID and (errors := tail(err)):
             reason = Finding.of(Commands.LAST_ERROR, why=reason, line=cut(errors[-1], 160))
         try:
             # Before its output is cut: that may be what has filled the disk.
             if not done.ok or status is not RunStatus.COMPLETE:
-                check_room(f"on {build.revision[:12]}", self._source, settings.work_dir)
+                check_room(f"on {revision[:12]}", self._source, settings.work_dir)
         finally:
             for path in (out, err):
                 keep_end(path)
-        check_goes_on(done, f"on {build.revision[:12]}", err)
+        check_goes_on(done, f"on {revision[:12]}", err)
         measured = ended(
             status=status,
             reason=reason,
             window_order=(WINDOW,),
             log=out.name,
-            seconds=linked_s + done.seconds,
+            seconds=done.seconds,
         )
         if reading is None:
             return measured
@@ -234,6 +239,13 @@ class CommandInWorktree:
         self._source = (settings.restore if again else settings.checkout)(revision)
         self._at = revision
         return None
+
+    def _linked(self, revision: str, run_id: str, note: Note) -> Made | None:
+        """The link with a layout of its own for this run; None where none is asked for."""
+        settings = self._settings
+        if settings.builds is None or not settings.relayout:
+            return None
+        return settings.builds.link(revision, self._source, run_id, note)
 
     def _outcome(
         self, done: Completed, out: Path, unit: str | None

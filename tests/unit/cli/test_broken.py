@@ -4,7 +4,7 @@
 import pytest
 
 from helpers.results import other_result
-from rtbisect.cli.broken import broken_of
+from rtbisect.cli.run_answer import Figured
 from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.model.code import Build, BuildStatus
 from rtbisect.model.command import CommandRequest
@@ -38,7 +38,9 @@ def broken(tmp_path, steps, outcome=Outcome.INCONCLUSIVE):
     for number, step in enumerate(steps):
         journal.step(f"step/{number}", type(step), lambda _note, step=step: step)
     store.finish(name, other_result(outcome), None)
-    return broken_of(store, store.get(name))
+    figured = Figured.of(store, store.get(name))
+    assert figured is not None
+    return figured.broken
 
 
 def runs(*ends):
