@@ -63,8 +63,8 @@ def limits_of(budget: int) -> Limits:
 def play(asked: tuple[float, int, int]) -> Trial:
     effect, budget, number = asked
     cell = Cell(f"budget-{effect:g}sd", HISTORY, effect, build_s=SECONDS, boot_s=0, run_s=SECONDS)
-    arms.PROVED["ours-proved"] = limits_of(budget)
-    row = arms.run(world(cell, tables.ancestry(HISTORY), number), "ours-proved", number)
+    place = world(cell, tables.ancestry(HISTORY), number)
+    row = arms.run(place, "ours-proved", number, limits_of(budget))
     wrong = row.size > 0 and not row.right
     return Trial(effect, budget, number, row.outcome, row.right, wrong, row.boots)
 

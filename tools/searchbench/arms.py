@@ -116,9 +116,11 @@ class Played:
         return max(0, self.limits.max_boots - self.world.boots)
 
 
-def ours(world: World, arm: str) -> Said:
-    """Our engine, whole, without a part, or (the oracle) told the distributions."""
-    play = Played(world, PROVED.get(arm, AMPLE), proof=arm in PROVED)
+def ours(world: World, arm: str, limits: Limits | None = None) -> Said:
+    """Our engine, whole, without a part, or (the oracle) told the distributions; with the limits of
+    the arm, or others.
+    """
+    play = Played(world, limits or PROVED.get(arm, AMPLE), proof=arm in PROVED)
     spec = replace(spec_of(world, play.limits), parts=PARTS.get(arm, WHOLE_MODEL))
     # What the answer says of kernels that it does not explain is not a part of what is measured.
     unread = mock.patch("rtbisect.search.engine.contradictions", return_value=())
@@ -255,10 +257,12 @@ ARMS: dict[str, Callable[[World, str], Said]] = {
 }
 
 
-def run(world: World, arm: str, trial: int) -> Row:
-    """One arm in one world; inconclusive stays in, as not right."""
+def run(world: World, arm: str, trial: int, limits: Limits | None = None) -> Row:
+    """One arm in one world; inconclusive stays in, as not right. `limits` see `ours`, the only one
+    that has any.
+    """
     begin = time.process_time()
-    answer = ARMS[arm](world, arm)
+    answer = ours(world, arm, limits) if limits else ARMS[arm](world, arm)
     return Row(
         cell=world.cell.name,
         arm=arm,
