@@ -108,13 +108,19 @@ def scaled(measurements, metric, factor):
 
 
 class Quiet:
+    def begin(self, request):
+        pass
+
+    def shows(self, finding):
+        return True
+
     def say(self, line):
         pass
 
     def tell(self, finding):
         pass
 
-    def step(self, what, done, total, left_s):
+    def step(self, what, done, total, left):
         pass
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from helpers.recorded import recording, rewritten
+from helpers.screens import picture_of
 from rtbisect.campaign.page import page_beside_draft
 from rtbisect.config.paths import data
 from rtbisect.report.picture_style import picture_style
@@ -25,23 +26,28 @@ PICTURES = {
     "history.svg": ("rcu", "history"),
     "order.svg": ("rcu", "order"),
 }
+#: Screens of the first of them, by the look at it.
+SCREENS = {"screen-search.svg": 0, "screen-proof.svg": -1}
 _WIDTH = 736
 
 
 def pictures():
     """The text of each picture by its file."""
-    pages = {name: _page_of(name) for name, _ in PICTURES.values()}
-    return {
-        file: _alone(pages[campaign], picture) for file, (campaign, picture) in PICTURES.items()
+    drawn = {name: _drawn_of(name) for name, _ in PICTURES.values()}
+    _page, seen = drawn["rcu"]
+    screens = {file: picture_of(seen[look], "rtbisect demo") for file, look in SCREENS.items()}
+    return screens | {
+        file: _alone(drawn[campaign][0], picture) for file, (campaign, picture) in PICTURES.items()
     }
 
 
-def _page_of(name):
-    """The page that today's program makes of a recorded campaign."""
+def _drawn_of(name):
+    """The page that today's program makes of a recorded campaign, and its screens."""
     document, _ = recording(name)
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         found = rewritten(document, folder, patch)
-        return page_beside_draft(found.store, found.store.get(found.campaign)).read_text("utf-8")
+        page = page_beside_draft(found.store, found.store.get(found.campaign)).read_text("utf-8")
+        return page, found.seen
 
 
 def _alone(page, picture):

@@ -4,9 +4,9 @@
 import os
 
 
-def is_golden(place, text):
+def is_golden(place, text, encoding="ascii"):
     """Assert that the file has this text; RTBISECT_UPDATE_GOLDEN=1 writes it anew."""
     if os.environ.get("RTBISECT_UPDATE_GOLDEN") == "1":
         place.parent.mkdir(exist_ok=True)
-        place.write_text(text, "ascii")
-    assert text == place.read_text("ascii")
+        place.write_text(text, encoding)
+    assert text == place.read_text(encoding)

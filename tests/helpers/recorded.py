@@ -17,10 +17,12 @@ from helpers.report_parts import GOLDEN, settings
 from rtbisect.campaign import ab_test, assemble, session
 from rtbisect.evidence.replay import Answers, ReplayedSubject, ReplayedTree
 from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.model.ports import Ports
 from rtbisect.model.report import Report
 from rtbisect.model.result import Result
 from rtbisect.model.setup import Setup
+from rtbisect.report.campaign_screen import CampaignScreen
 from rtbisect.report.draft import DraftMailer, keep
 from rtbisect.report.input_file import read_input
 from rtbisect.store import codec
@@ -48,16 +50,34 @@ class RecordedTree(ReplayedTree):
 
 
 class Screen:
-    """Keeps what a campaign tells a person while it runs."""
+    """Keeps what a campaign tells a person while it runs: lines where that is no terminal, and what
+    is seen on one at every so-many-th boot and at the end.
+    """
+
+    #: Boots between two looks, seconds of a boot, and columns of the pictures.
+    EVERY, BOOT_S, WIDTH = 15, 13.0, 66
 
     def __init__(self):
-        self.lines = []
+        self.lines, self.seen, self._boots = [], [], 0
+
+    def begin(self, request):
+        self._campaign = CampaignScreen(request=request, clock=lambda: self._boots * self.BOOT_S)
+
+    def shows(self, finding):
+        self._campaign.hear(finding)
+        return finding.kind == Searches.SPREAD and not finding.data["moved"]
+
+    def look(self):
+        self.seen.append(tuple(self._campaign.rows(self.WIDTH)))
 
     def say(self, line):
         self.lines.append(line)
 
-    def step(self, what, done, total, left_s):
-        pass
+    def step(self, what, done, total, left):
+        self._campaign.step(total, left)
+        self._boots += 1
+        if not self._boots % self.EVERY:
+            self.look()
 
 
 @dataclass(kw_only=True)
@@ -69,8 +89,9 @@ class Rewritten:
     result: Result
     #: None where it writes no mail.
     report: Report | None
-    #: What it told on the screen.
+    #: What it told on the screen, in lines, and rows of that on a terminal from time to time.
     told: list
+    seen: list
     #: By the campaign that tested something for its report, the draft of the answer.
     answers: dict
 
@@ -123,6 +144,7 @@ def _carried_out(store, document, mailer, site):
     text = codec.to_json(CampaignRequest, asked)
     name, screen = store.create(asked.kind, text, StillClock().now_iso()), Screen()
     add_steps(store.database, name, map(JournalStep.from_row, document["journal"]))
+    screen.begin(asked)
     ports = Ports(
         tree=RecordedTree(answers),
         subject=ReplayedSubject(assemble.traits_of(setup), answers),
@@ -133,9 +155,11 @@ def _carried_out(store, document, mailer, site):
     )
     result, report = session.run_pipeline(setup, ports)
     store.finish(name, result, report)
+    screen.look()
     return Rewritten(
-        store=store, campaign=name, result=result, report=report, told=screen.lines, answers={}
-    )
+        store=store, campaign=name, result=result, report=report,
+        told=screen.lines, seen=screen.seen, answers={},
+    )  # fmt: skip
 
 
 def _answer(found, check, test, mailer, page):

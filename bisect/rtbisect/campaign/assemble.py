@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from rtbisect.config.site_file import Site
     from rtbisect.model.finding import Finding
+    from rtbisect.model.ports import Left
     from rtbisect.model.subject import Traits
     from rtbisect.trees.git import GitTree
 
@@ -63,10 +64,12 @@ class SpokenProgress:
     def tell(self, finding: Finding) -> None:
         if self.files is not None and finding.kind == Searches.STANDS:
             self.files.keep_standing(finding)
-        self.screen.say(str(speak(finding, self.voice)))
+        if not self.screen.shows(finding):
+            self.screen.say(str(speak(finding, self.voice)))
 
-    def step(self, what: Finding, done: int, total: int, left_s: float | None) -> None:
-        self.screen.step(str(speak(what, self.voice)), done, total, left_s)
+    def step(self, what: Finding, done: int, total: int, left: Left | None) -> None:
+        self.screen.shows(what)
+        self.screen.step(str(speak(what, self.voice)), done, total, left)
 
 
 class SystemClock:
@@ -111,6 +114,7 @@ def assemble(
 def _progress(
     state: Path, request: CampaignRequest, journal: Journal, screen: Screen
 ) -> SpokenProgress:
+    screen.begin(request)
     files = SessionFiles.of(state, journal.campaign)
     return SpokenProgress(screen, voice_of_request(request), files)
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from rtbisect.campaign import resolve, session
-from rtbisect.cli import result
+from rtbisect.cli import live, result
 from rtbisect.cli.answer_files import AnswerFiles, files_options
 from rtbisect.cli.options import (
     answers,
@@ -100,7 +100,8 @@ def bisect(
         extra=Extra(max_boots=max_boots or 0, sure=sure, given=ends.given, goods=ends.goods).pairs,
         sought=sought,
     )
-    record = session.start(output.state, request, PlainProgress(), output.sites)
+    with live.screen() as screen:
+        record = session.start(output.state, request, screen, output.sites)
     return result.show(output, record)
 
 
@@ -294,9 +295,8 @@ def run(
         PlainProgress().say(str(speak(told)))
     request = _campaign_of(repository, ends, measured, sought)
     request = replace(request, seed=seed, extra=replace(Extra.of(request), sure=sure).pairs)
-    record = session.start(
-        output.state, request, PlainProgress(), None, FurtherBudgets(time_s=time_s)
-    )
+    with live.screen() as screen:
+        record = session.start(output.state, request, screen, None, FurtherBudgets(time_s=time_s))
     return files.shown(output, record)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbisect.campaign import session
-from rtbisect.cli import check, result
+from rtbisect.cli import check, live, result
 from rtbisect.cli.answer_files import AnswerFiles, files_options
 from rtbisect.cli.options import answers, time_option
 from rtbisect.cli.output import Output, PlainProgress
@@ -168,7 +168,8 @@ def resume(
         raise ConfigError("--runs is a number of runs of --again", "add --again REV")
     asked = None if again is None else (again, runs or FEW_AGAIN)
     further = FurtherBudgets(most=most, time_s=time_s, again=asked)
-    record = session.go_on(output.state, campaign, PlainProgress(), output.sites, further)
+    with live.screen() as screen:
+        record = session.go_on(output.state, campaign, screen, output.sites, further)
     if record.kind == CampaignKind.CHECK:
         return check.conclude(output, record)
     if record.kind == CampaignKind.TRY:

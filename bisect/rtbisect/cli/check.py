@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from rtbisect.campaign import resolve, session
+from rtbisect.cli import live
 from rtbisect.cli.options import (
     answers,
     metric_option,
@@ -18,7 +19,6 @@ from rtbisect.cli.options import (
     site_option,
     suite_option,
 )
-from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.cli.result import answer_of, exit_of, headline, listed
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Judgement, Level, Outcome
@@ -36,6 +36,7 @@ from rtbisect.words.voice import voice_of_request
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rtbisect.cli.output import Output
     from rtbisect.model.result import Result, TableRow
     from rtbisect.store.campaigns import CampaignRecord
 
@@ -70,7 +71,8 @@ def check(
     request = CampaignRequest(
         kind=CampaignKind.CHECK, site=str(loaded.path), tree=tree, older=good, newer=bad, seed=seed
     )
-    record = session.start(output.state, request, PlainProgress(), output.sites)
+    with live.screen() as screen:
+        record = session.start(output.state, request, screen, output.sites)
     return conclude(output, record)
 
 
@@ -228,7 +230,8 @@ def try_revision(
         seed=seed,
         extra=Extra(boots=boots, limit=limit).pairs,
     )
-    record = session.start(output.state, request, PlainProgress(), output.sites)
+    with live.screen() as screen:
+        record = session.start(output.state, request, screen, output.sites)
     return conclude_try(output, record)
 
 

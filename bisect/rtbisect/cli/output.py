@@ -18,16 +18,20 @@ from typing import TYPE_CHECKING, Any, TextIO
 from rtbisect.cli.options import site_path
 from rtbisect.config.site_file import Site, SiteFiles
 from rtbisect.errors import InfrastructureError, InternalError, RtbisectError
+from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.process.command import one_line
+from rtbisect.report.campaign_screen import left_of
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
-from rtbisect.words.numbers import duration
-from rtbisect.words.speak import harmless
+from rtbisect.words.speak import harmless, speak
+from rtbisect.words.strip import BLOCKS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rtbisect.model.ports import Screen
+    from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.model.finding import Finding
+    from rtbisect.model.ports import Left, Screen
 
 
 #: On something that is not a terminal, progress of the same work is told this often.
@@ -141,6 +145,17 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def takes_blocks(stream: TextIO | None) -> bool:
+    """Whether to draw with block characters: what is piped, or no UTF-8, gets digits."""
+    if stream is None or not stream.isatty():
+        return False
+    try:
+        BLOCKS.encode(stream.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
 class PlainProgress:
     """ports.Screen on stderr: plain lines, and on a terminal one line that is rewritten."""
 
@@ -149,12 +164,19 @@ class PlainProgress:
         self._last = ("", 0.0)
         self._open = False
 
+    def begin(self, request: CampaignRequest) -> None:
+        """Lines are the same whatever was asked."""
+
+    def shows(self, finding: Finding) -> bool:
+        """A picture only where the sentence beside it was told."""
+        return finding.kind == Searches.SPREAD and not finding.data["moved"]
+
     def say(self, line: str) -> None:
         self._close()
         _tell(harmless(line) + "\n")
 
-    def step(self, what: str, done: int, total: int, left_s: float | None) -> None:
-        estimate = "" if left_s is None else f", about {duration(left_s)} left"
+    def step(self, what: str, done: int, total: int, left: Left | None) -> None:
+        estimate = f", {speak(left_of(left))}" if left else ""
         line = harmless(f"[{done}/{total}] {what}{estimate}")
         if self._terminal:
             _tell("\r\033[K" + line)

@@ -239,17 +239,21 @@ def exit_of(result: Result | None) -> int:
 
 
 def whole_answer(
-    output: Output, record: CampaignRecord, figured: run_answer.Figured | None = None
+    output: Output,
+    record: CampaignRecord,
+    figured: run_answer.Figured | None = None,
+    *,
+    opened: bool = True,
 ) -> tuple[dict[str, Any], str]:
     """The answer of a search for a program and for a person, with what git says of its commits, and
-    what there is to see of the figure of a command.
+    what there is to see of the figure of a command; `opened` by the first sentences of its mail.
     """
     store = output.store
     heads: tuple[CommitHead, ...] = ()
     if record.result is not None:
         heads = heads_of(output, record.request, record.result)
     shown = figured.lines() if figured else _standing_lines(store, record)
-    text = text_of(record, store.summary(record), heads, opening(record), shown)
+    text = text_of(record, store.summary(record), heads, opening(record) if opened else "", shown)
     data = answer_of(store, record) | {"commits": list(map(asdict, heads))}
     if record.kind == CampaignKind.RUN:
         broken = figured.broken if figured else None

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.cli.broken import broken_of
+from rtbisect.cli.output import takes_blocks
 from rtbisect.model.campaign import CampaignKind, Outcome
 from rtbisect.model.code import Build
 from rtbisect.model.command import CommandRequest, Extra, command_line, narrowing_of
@@ -18,7 +19,7 @@ from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import Run
-from rtbisect.report.revision_chart import BLOCKS, chart, fitting
+from rtbisect.report.revision_chart import chart, fitting
 from rtbisect.report.run_answer import caption_of, change_of, columns_of
 from rtbisect.report.run_plot import run_plot
 from rtbisect.store.journal import recorded
@@ -107,7 +108,7 @@ class Figured:
             if CommandRequest.of(self.request).relayout:
                 yield f"{INDENT}{speak(Finding.of(Answered.LAYOUTS))}"
             width = max(20, shutil.get_terminal_size().columns - 2 * len(INDENT))
-            for line in self.chart(width, ascii_only=not _takes_blocks()):
+            for line in self.chart(width, ascii_only=not takes_blocks(sys.stdout)):
                 yield f"{INDENT}{line}"
 
     @property
@@ -130,18 +131,6 @@ class Figured:
         """All runs along the history, and what they say of each commit."""
         unit = self.change.unit if self.change else ""
         return run_plot(self.request, self.result, graph, self.runs, unit)
-
-
-def _takes_blocks() -> bool:
-    """What is piped, or no UTF-8, gets digits."""
-    stream = sys.stdout
-    if stream is None or not stream.isatty():
-        return False
-    try:
-        BLOCKS.encode(stream.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
 
 
 def _short(result: Result) -> bool:

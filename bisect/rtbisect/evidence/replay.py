@@ -19,10 +19,11 @@ from rtbisect.model.report import CommitText  # noqa: TC001
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rtbisect.model.campaign import CampaignRequest
     from rtbisect.model.code import Build, Commit
     from rtbisect.model.finding import Finding
     from rtbisect.model.lab import Run
-    from rtbisect.model.ports import Note, Subject, Tree
+    from rtbisect.model.ports import Left, Note, Subject, Tree
     from rtbisect.model.report import Report, ReportInput
     from rtbisect.model.subject import RunOrder, Traits
 
@@ -150,11 +151,18 @@ class NoMailer:
 class Silence:
     """ports.Progress and ports.Screen for a run in which nothing happens."""
 
+    def begin(self, request: CampaignRequest) -> None:
+        """Nothing begins."""
+
+    def shows(self, finding: Finding) -> bool:  # noqa: ARG002
+        """Nothing is shown, nor are words of it wanted."""
+        return True
+
     def say(self, line: str) -> None:
         """Nothing is said."""
 
     def tell(self, finding: Finding) -> None:
         """Nothing is told."""
 
-    def step(self, what: str | Finding, done: int, total: int, left_s: float | None) -> None:
+    def step(self, what: str | Finding, done: int, total: int, left: Left | None) -> None:
         """Nothing is shown."""

@@ -221,24 +221,41 @@ class Clock(Protocol):
         """UTC, ISO 8601, seconds."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """Seconds that are left: half of all cases like this take less than `middle_s`, four of five
+    take `low_s` to `high_s`.
+    """
+
+    low_s: float
+    middle_s: float
+    high_s: float
+
+
 class Progress(Protocol):
     """What a campaign lets a person see while it runs."""
 
     def tell(self, finding: Finding) -> None:
         """What has happened, or begins."""
 
-    def step(self, what: Finding, done: int, total: int, left_s: float | None) -> None:
-        """Where we are; `left_s` is the estimate of the seconds left, None when unknown."""
+    def step(self, what: Finding, done: int, total: int, left: Left | None) -> None:
+        """Where we are; `left` is None when unknown."""
 
 
 class Screen(Protocol):
-    """Progress for a person: a bar on a terminal, plain lines elsewhere."""
+    """Progress for a person: redrawn in place on a terminal, plain lines elsewhere."""
+
+    def begin(self, request: CampaignRequest) -> None:
+        """All that follows is of a campaign that was asked so."""
+
+    def shows(self, finding: Finding) -> bool:
+        """Hear what has happened, or begins. True where no words of it are wanted."""
 
     def say(self, line: str) -> None:
         """One plain line."""
 
-    def step(self, what: str, done: int, total: int, left_s: float | None) -> None:
-        """As of Progress."""
+    def step(self, what: str, done: int, total: int, left: Left | None) -> None:
+        """As of Progress, of what `shows` has heard last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

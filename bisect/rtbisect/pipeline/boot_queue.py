@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rtbisect.model.lab import Run
+    from rtbisect.model.ports import Left
     from rtbisect.search.spec import BootPurpose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootRequest:
-    """A boot that is wanted, of a built revision. Boots that differ in nothing but `purpose` and
-    `left` are the same.
+    """A boot that is wanted, of a built revision. Boots that differ in nothing but `purpose`,
+    `left` and `left_s` are the same.
     """
 
     sha: str
@@ -35,6 +36,8 @@ class BootRequest:
     purpose: BootPurpose = field(compare=False)
     #: For the story: the expected number of boots after this one.
     left: int = field(default=0, compare=False)
+    #: The time of these and of the builds among them, with this boot; None: that of the boots.
+    left_s: Left | None = field(default=None, compare=False)
     #: As in Steps.build.
     layout: int = 0
     #: The window for which windows that explain it are run, too; "": none.

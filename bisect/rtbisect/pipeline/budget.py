@@ -7,6 +7,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.model.ports import Left
 from rtbisect.search.end_layouts import at_most
 from rtbisect.search.outlook import Terms
 
@@ -84,10 +85,12 @@ class Budget:
         seconds = [run.seconds for run in self.runs if run.seconds > 0]
         return statistics.median(seconds) if seconds else FIRST_GUESS_BOOT_S
 
-    def left_s(self, boots: int) -> float | None:
-        """Seconds of so many boots; None where nobody knows before the first one."""
-        known = self.runs or self.traits.guessed or self.setup.given_boot_s is not None
-        return boots * self.boot_cost_s() if known else None
+    def left(self, boots: int) -> Left | None:
+        """The time of so many boots; None where nobody knows before the first one."""
+        if not (self.runs or self.traits.guessed or self.setup.given_boot_s is not None):
+            return None
+        seconds = boots * self.boot_cost_s()
+        return Left(low_s=seconds, middle_s=seconds, high_s=seconds)
 
     def build_cost_s(self) -> float:
         """Seconds of an incremental build: as told, else the median so far without the first,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Searches
+from rtbisect.model.ports import Left
 from rtbisect.search import engine
 from rtbisect.search.end_layouts import end_layouts
 from rtbisect.search.siblings import boots_to_keep
@@ -41,6 +42,31 @@ class Expectation:
         forecast = self._fresh(state)
         searching = max(1, round(forecast.boots.middle - (state.ledger.boots - self._boots)))
         return searching + self._steps.setup.limits.proof_boots + boots_to_keep(state)
+
+    def left_s(self, state: SearchState) -> Left | None:
+        """Seconds of these boots and of the builds among them; None where nobody knows what one
+        takes.
+        """
+        budget, limits = self._steps.budget, self._steps.setup.limits
+        if budget.left(1) is None:
+            return None
+        forecast, since = self._fresh(state), state.ledger.boots - self._boots
+        boot_s, build_s = budget.boot_cost_s(), budget.build_cost_s()
+        most = limits.proof_boots + boots_to_keep(state)
+
+        def of(name: str, proof: int) -> float:
+            boots, seconds = getattr(forecast.boots, name), getattr(forecast.seconds, name)
+            if not state.ends.reproduced:
+                # The search has not heard yet what they cost.
+                seconds = boots * boot_s + getattr(forecast.builds, name) * build_s
+            to_come = max(1.0, boots - since) / boots if boots else 0.0
+            return float(seconds * to_come + proof * boot_s)
+
+        return Left(
+            low_s=of("low", min(most, 2 * limits.verify_boots)),
+            middle_s=of("middle", most),
+            high_s=of("high", most),
+        )
 
     def follow(self, state: SearchState) -> None:
         """Tell what the search takes as soon as that is known, and when it takes longer; and that

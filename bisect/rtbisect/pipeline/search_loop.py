@@ -22,13 +22,14 @@ from rtbisect.search.parts import WHOLE_MODEL
 from rtbisect.search.prior import BASE_NONE
 from rtbisect.search.siblings import boots_to_keep
 from rtbisect.search.spec import BootPurpose, Finish, SearchAnswer, SearchSpec, Trial
-from rtbisect.search.standing import Standing, standing
+from rtbisect.search.standing import Standing, spread, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.lab import Run
+    from rtbisect.model.ports import Left
     from rtbisect.pipeline.budget import Budget
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.search_state import SearchState
@@ -140,7 +141,7 @@ def _searched(
             if not engine.knows_build(state, sha, layout):
                 built = Built(sha, build.ok, build.signature, build.seconds, layout)
                 state = _with_silent_commits(steps, engine.apply(state, built))
-        left = expectation.left(state)
+        left = expectation.left(state), expectation.left_s(state)
         for event in _boot_events(steps, state, trials, left, spare):
             state = engine.apply(state, event)
 
@@ -157,7 +158,7 @@ def _with_asked_runs(steps: Steps, state: SearchState) -> SearchState:
             events.append(Built(sha, build.ok, build.signature, build.seconds))
         trial = Trial(sha, BootPurpose.ASKED)
         for left in reversed(range(order.runs)):
-            events += _boot_events(steps, state, (trial,), left, {})
+            events += _boot_events(steps, state, (trial,), (left, None), {})
         # A part of the range does not have all commits of it.
         if sha == graph.older or sha in state.ancestry.index:
             for event in events:
@@ -166,12 +167,17 @@ def _with_asked_runs(steps: Steps, state: SearchState) -> SearchState:
 
 
 def _tell_standing(steps: Steps, state: SearchState, told: Standing | None) -> Standing | None:
-    """Show how far the candidates have narrowed, where that has changed; gives what is shown."""
-    stands = standing(state)
-    if stands is None or not stands.differs(told):
+    """Show how far the candidates have narrowed, in a sentence where that has changed; gives what
+    was told so.
+    """
+    stands, spreads = standing(state), spread(state)
+    if stands is None or spreads is None:
         return told
-    steps.ports.progress.tell(Finding.of(Searches.STANDS, **asdict(stands)))
-    return stands
+    moved = stands.differs(told)
+    if moved:
+        steps.ports.progress.tell(Finding.of(Searches.STANDS, **asdict(stands)))
+    steps.ports.progress.tell(Finding.of(Searches.SPREAD, moved=moved, **asdict(spreads)))
+    return stands if moved else told
 
 
 def _with_costs(spec: SearchSpec, budget: Budget) -> SearchSpec:
@@ -209,11 +215,11 @@ def _boot_events(
     steps: Steps,
     state: SearchState,
     trials: Sequence[Trial],
-    boots_left: int,
+    left: tuple[int, Left | None],
     spare: Spare,
 ) -> Iterable[Booted]:
     """A boot of each proposed test that has a kernel, on as many devices as there are; taken from
-    `spare`, which loses it, where one is there.
+    `spare`, which loses it, where one is there. `left` are boots to come, and their time.
     """
     threshold = state.spec.threshold
     requests: list[tuple[BootRequest, Run | None]] = []
@@ -224,7 +230,9 @@ def _boot_events(
         # A boot that was taken before says nothing of what measures now.
         fits = trial.purpose is not BootPurpose.RECHECK_END
         taken = spare.get((sha, trial.layout)) if fits else None
-        ask = BootRequest(sha=sha, purpose=trial.purpose, left=boots_left, layout=trial.layout)
+        ask = BootRequest(
+            sha=sha, purpose=trial.purpose, left=left[0], left_s=left[1], layout=trial.layout
+        )
         requests.append((ask, taken.pop(0) if taken else None))
     for number, (ask, spare_run) in enumerate(requests):
         later_requests = [

@@ -307,8 +307,9 @@ class Steps:
             unit=next(known, None),
         )
         what = Finding.of(Work.BOOTING, number=number, revision=ask.sha, purpose=ask.purpose)
-        total, budget = self._expected_total(number, ask), self.budget
-        self.ports.progress.step(what, number, total, budget.left_s(total - number + 1))
+        total = self._expected_total(number, ask)
+        left = ask.left_s or self.budget.left(total - number + 1)
+        self.ports.progress.step(what, number, total, left)
         return lambda: journal.step(
             f"run/{number:04d}",
             Run,

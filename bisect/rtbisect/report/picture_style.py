@@ -16,6 +16,6 @@ def picture_style(templates: Path) -> str:
     """
     text = (templates / "page.css").read_text("utf-8")
     colours = dict(re.findall(r"(--[a-z]+): (#[0-9a-f]+)", text.partition("@media")[0]))
-    rules = " ".join(re.findall(r"^(svg [^{]+\{[^}]+\})$", text, re.MULTILINE))
+    rules = " ".join(line for line in text.splitlines() if line.startswith("svg "))
     rules = re.sub(r"var\((--[a-z]+)\)", lambda found: colours[found[1]], rules)
     return rules.replace("currentColor", colours["--ink"])

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.words.strip import level
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: From the lowest figure to the highest; the second row is for what takes ASCII only.
-BLOCKS, DIGITS = "▁▂▃▄▅▆▇█", "12345678"
 #: In the place of a figure that there is none of.
 NO_FIGURE = " "
 
@@ -38,7 +38,6 @@ def fitting(columns: Sequence[Column], width: int) -> tuple[Column, ...]:
 
 def chart(columns: Sequence[Column], *, ascii_only: bool = False) -> tuple[str, str]:
     """The two lines, a character a column. Figures that are all the same stand half way up."""
-    levels = DIGITS if ascii_only else BLOCKS
     values = [column.value for column in columns if column.value is not None]
     low, high = min(values, default=0.0), max(values, default=0.0)
 
@@ -46,7 +45,7 @@ def chart(columns: Sequence[Column], *, ascii_only: bool = False) -> tuple[str, 
         if value is None:
             return NO_FIGURE
         share = (value - low) / (high - low) if high > low else 0.5
-        return levels[min(len(levels) - 1, int(share * len(levels)))]
+        return level(share, ascii_only=ascii_only)
 
     above = "".join(drawn(column.value) for column in columns)
     return above, "".join(column.mark for column in columns)

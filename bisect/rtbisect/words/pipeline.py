@@ -328,6 +328,7 @@ SENTENCES: Mapping[str, Words] = {
         " the answer is what they tell"
     ),
     Searches.STANDS: _stands,
+    Searches.SPREAD: "probability by commit, oldest first: {probabilities:strip}",
     Searches.KEEPS: _keeps,
     Searches.FEW_LEFT: (
         "the search may take {left:many {voice.run}} more: {kept} of the budget are kept for the"

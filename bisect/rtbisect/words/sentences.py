@@ -7,7 +7,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rtbisect.model.finding import Kept
-from rtbisect.words import answer, boot, judge, mail, page, pipeline, recipe, report, search
+from rtbisect.words import (
+    answer,
+    boot,
+    judge,
+    mail,
+    page,
+    pipeline,
+    recipe,
+    report,
+    screen,
+    search,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from rtbisect.words.template import Words
@@ -23,6 +34,7 @@ _TABLES: tuple[Mapping[str, Words], ...] = (
     report.SENTENCES,
     page.SENTENCES,
     answer.SENTENCES,
+    screen.SENTENCES,
 )
 _SENTENCES: Mapping[str, Words] = {
     kind: words for table in _TABLES for kind, words in table.items()

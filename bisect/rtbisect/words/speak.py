@@ -15,6 +15,7 @@ a proof (`{revision:proven revert}`) parent and culprit
 have theirs, too, and any other kernel that one, `{voice.run}` is a word of the voice, and
 `{builds:built}` is `12 builds, ` where that tells builds. Of several, `{names:first 4}` are the
 first four, `{names:; }` stand with `; ` between them, and `{names:sentence}` so with a full stop;
+`{shares:strip}` is a digit for each of them, higher for more;
 `{line:quoted}` stands in quotes, and `{workload:doing}` is what a workload does. Texts may be
 foreign: what of them is not printable is told as `?`.
 """
@@ -30,6 +31,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.words import sentences
 from rtbisect.words.metrics import name_of
 from rtbisect.words.numbers import duration, figure, measured, probability, size, unit
+from rtbisect.words.strip import strip
 from rtbisect.words.voice import PLAIN, Voice
 from rtbisect.words.workloads import does, doing
 
@@ -96,6 +98,8 @@ class _Formatter(string.Formatter):
         if isinstance(value, Finding):
             value = self.told(value)
             return _begun(value) if format_spec == "begin" else value
+        if isinstance(value, tuple) and kind == "strip":
+            return strip(value)
         if isinstance(value, tuple) and kind not in _FORMS:
             parts = value[: int(rest)] if kind == "first" else value
             between = "; " if kind in (";", "sentence") else ", "

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from rtbisect.campaign import assemble, session
+from rtbisect.cli import live
 from rtbisect.cli.options import answers
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.cli.result import exit_of, whole_answer
 from rtbisect.errors import Exit
 from rtbisect.model.campaign import CampaignRequest
+from rtbisect.report.mail_head import head_of
 from rtbisect_labkit.demo import truth as truths
 from rtbisect_labkit.demo.cases import CASES, KINDS, SUITES, DemoCase, on_lab, site_text
 from rtbisect_labkit.demo.history import DemoRefs, make_history
@@ -23,6 +25,9 @@ from rtbisect_labkit.demo.plan import Plan, plan
 from rtbisect_labkit.demo.repo import check_tarball, make_repo
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rtbisect.model.report import Report
     from rtbisect.store.campaigns import CampaignRecord
 
 SOURCE = Path("/usr/src/linux-source-6.12.tar.xz")
@@ -104,7 +109,8 @@ def walk(output: Output, drawn: Plan, source: Path, lab: Path | None) -> int:
         extra=(("truth", str(truth)),),
         sought=case.sought,
     )
-    record = session.start(output.state, request, PlainProgress(), output.sites)
+    with live.screen() as screen:
+        record = session.start(output.state, request, screen, output.sites)
     return conclude(output, record)
 
 
@@ -138,15 +144,30 @@ def conclude(output: Output, record: CampaignRecord) -> int:
     correct = result is not None and truths.matches(
         truth, result.outcome, result.culprit, result.cause, [sha for sha, _ in result.candidates]
     )
-    data, story = whole_answer(output, record)
+    data, story = whole_answer(output, record, opened=False)
     data |= {
         "seed": request.seed,
         "kind": truth.kind,
         "correct": correct,
     }
     verdict = "the answer is right" if correct else f"the truth is {truth.culprit or 'nothing'}"
-    text = f"{story}\n  seed {request.seed}, {truth.kind}: {verdict}"
-    output.answer(data, text)
+    lines = [story, f"  seed {request.seed}, {truth.kind}: {verdict}"]
+    if record.report:
+        lines += ["", *_mail_lines(record.report)]
+    output.answer(data, "\n".join(lines))
     if correct:
         return Exit.ANSWERED
     return exit_of(result) or Exit.REGRESSED
+
+
+def _mail_lines(report: Report) -> Iterator[str]:
+    """How the mail begins, and where the whole of it is."""
+    subject, first = head_of(report.eml)
+    yield "The mail, a draft that nobody has sent:"
+    yield ""
+    yield f"  Subject: {subject}"
+    yield ""
+    yield from (f"  {line}" for line in first)
+    yield "  [...]"
+    yield ""
+    yield f"All of it: {report.path}"

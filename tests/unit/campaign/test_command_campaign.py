@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers.campaigns import ROOT
+from helpers.campaigns import ROOT, Quiet
 from rtbisect.campaign import assemble
 from rtbisect.campaign.fingerprint import (
     Fingerprint,
@@ -27,7 +27,7 @@ FINGERPRINTS = [("setup", Fingerprint, setup_parts), ("machine", MachineFingerpr
 
 def setup_of(tmp_path, request):
     journal = SimpleNamespace(campaign="run-1")
-    return assemble.assemble(tmp_path, None, request, journal, screen=None)[0]
+    return assemble.assemble(tmp_path, None, request, journal, screen=Quiet())[0]
 
 
 @pytest.mark.parametrize(("key", "kind", "parts"), FINGERPRINTS)

@@ -85,14 +85,14 @@ def test_try_gives_up_on_a_kernel_that_does_not_boot_and_says_why(tmp_path):
     told = []
     here.request = replace(here.request, kind="try", older=sha(4), newer=sha(4), suite="ipi")
     setup, parts = here.open()
-    parts.progress.step = lambda _what, done, total, left_s: told.append((done, total, left_s))
+    parts.progress.step = lambda _what, done, total, left: told.append((done, total, left))
     result = check.try_revision(setup, parts, 0.2, 2)
     assert result.outcome is Outcome.INCONCLUSIVE
     assert result.reasons[0].kind == Limits.FEW_BOOTS
     assert (result.reasons[0].data["valid"], result.reasons[0].data["asked"]) == (0, 2)
     assert result.reasons[0].data["why"] is not None
     assert len(told) == 4
-    assert all(done <= total and left_s > 0 for done, total, left_s in told)
+    assert all(done <= total and left.middle_s > 0 for done, total, left in told)
 
 
 @pytest.mark.parametrize(("revision", "level"), [(2, Level.PASS), (6, Level.REGRESSED)])

@@ -20,9 +20,9 @@ class Watched:
     def tell(self, finding):
         self.told.append(finding)
 
-    def step(self, what, done, total, left_s):
+    def step(self, what, done, total, left):
         assert what.kind == Work.BOOTING
-        self.steps.append((what.data["purpose"], done, total, left_s))
+        self.steps.append((what.data["purpose"], done, total, left))
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +58,26 @@ def test_a_total_of_a_search_has_room_for_the_proof(watched):
         assert total - done >= 12
     totals = [total for _purpose, _done, total, _left in watched.steps[len(before) - 1 :]]
     assert totals == sorted(totals)
+
+
+def test_the_time_that_is_left_is_a_range_in_which_builds_count(watched):
+    searching = [step for step in watched.steps if step[0] == BootPurpose.SEARCH]
+    for _purpose, done, total, left in searching:
+        assert 0 < left.low_s <= left.middle_s <= left.high_s
+        # A boot of the fake lab takes so long.
+        assert left.middle_s > 20.0 * (total - done)
+    assert any(left.low_s < left.high_s for *_rest, left in searching)
+
+
+def test_each_commit_has_its_probability_whenever_the_search_has_heard_of_a_boot(watched):
+    spreads = [each.data for each in watched.told if each.kind == Searches.SPREAD]
+    stood = [each.data for each in watched.told if each.kind == Searches.STANDS]
+    assert len(stood) == sum(each["moved"] for each in spreads) < len(spreads)
+    last = spreads[-1]
+    assert last["commits"][last["probabilities"].index(max(last["probabilities"]))] == sha(5)
+    like = dict(zip(last["tested"], last["newer"], strict=True))
+    assert like[sha(5)] > 0.9
+    assert like[sha(4)] < 0.1
 
 
 def test_no_total_exceeds_the_budget(watched):

@@ -19,7 +19,7 @@ def test_gallery_has_the_pictures_of_the_pages():
     stale = {file: drawn for file, drawn in gallery.pictures().items()
              if (GALLERY / file).read_text("utf-8") != drawn}  # fmt: skip
     assert not stale, "run `make picture`, look at docs/gallery, commit it"
-    assert {place.name for place in GALLERY.iterdir()} == set(gallery.PICTURES)
+    assert {place.name for place in GALLERY.iterdir()} == {*gallery.PICTURES, *gallery.SCREENS}
 
 
 def test_picture_and_table_of_budgets_are_those_of_the_trials():

@@ -60,6 +60,7 @@ class Ran:
         request, screen = self.store.get(name).request, Screen()
         journal = StoreJournal(self.store.database, name, wall_clock=lambda: 0.0)
         setup, parts = assemble.assemble(self.store.state, None, request, journal, screen)
+        screen.begin(request)
         spoken = assemble.SpokenProgress(screen, voice_of_request(request))
         result, report = session.run_pipeline(setup, replace(parts, progress=spoken))
         self.store.finish(name, result, report)

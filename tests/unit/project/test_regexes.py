@@ -39,6 +39,7 @@ BOUNDED = {
     "bisect/rtbisect/program/wanted.py": (2, "an expression of who runs the program"),
     "bisect/rtbisect/report/lint/content.py": (4, "_MOST_TEXT of a mail"),
     "bisect/rtbisect/report/lint/tags.py": (4, "_MOST_TEXT of a mail"),
+    "bisect/rtbisect/report/picture_style.py": (1, "a file that comes with the program"),
     "bisect/rtbisect/report/policy.py": (1, "_LONGEST_PERSON"),
     "bisect/rtbisect/config/schema.py": (1, "an address of the operator's site file"),
     "bisect/rtbisect/suites/osnoise.py": (1, "_LONGEST_LINE"),

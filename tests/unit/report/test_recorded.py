@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What campaigns that ran wrote against their golden files; RTBISECT_UPDATE_GOLDEN=1 writes them
-anew. Of one that writes no mail that is what it told, and its answer for a person and a program.
+anew. Of one that writes no mail that is what it told, and its answer for a person and a program;
+of each, what is seen on a terminal from time to time.
 """
 
 import json
@@ -10,6 +11,7 @@ import pytest
 
 from helpers.golden import is_golden
 from helpers.recorded import GOLDENS, MAILABLE, NAMES, recording, rewritten
+from helpers.screens import text_of
 from rtbisect.cli import app
 from rtbisect.errors import Exit
 from rtbisect.evidence.bundle import alike
@@ -59,10 +61,11 @@ def test_what_a_recorded_campaign_writes_is_in_its_golden_files(
     for suffix, text in written.items():
         is_golden(GOLDENS / f"{name}.{suffix}", text)
         assert not suffix.endswith("eml") or lint(text.encode()) == ()
+    is_golden(GOLDENS / f"{name}.screen", text_of(found.seen), "utf-8")
     # As other people get them: `tests/integration/mail/test_recorded.py`.
     public = ["public.eml", "withdrawal.eml", *(f"{each}.public.eml" for each in found.answers)]
     there = {place.name.removeprefix(f"{name}.") for place in GOLDENS.glob(f"{name}.*")}
-    assert there == {*written, *(public if name in MAILABLE else ())}
+    assert there == {"screen", *written, *(public if name in MAILABLE else ())}
 
 
 def test_no_golden_is_left_over():

@@ -3,7 +3,8 @@
 
 import pytest
 
-from rtbisect.report.revision_chart import BLOCKS, Column, chart, fitting
+from rtbisect.report.revision_chart import Column, chart, fitting
+from rtbisect.words.strip import BLOCKS
 
 STEP = [Column(1.0, "g"), Column(None, "x"), Column(8.0, "C", named=True), Column(4.6, "b")]
 

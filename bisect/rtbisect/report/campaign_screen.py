@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a campaign looks like while it runs: facts come in one by one, lines of a screen go out."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.judge.stats import mean, median
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Attributions, Ends, Proofs, Searches, Work
+from rtbisect.model.kinds.screen import Line, Shown
+from rtbisect.model.result import CheckStatus, GateStatus
+from rtbisect.report.run_answer import MARKED, OPEN, SKIPPED
+from rtbisect.search.standing import holding
+from rtbisect.words.screen import LABELS
+from rtbisect.words.speak import speak
+from rtbisect.words.strip import cells, strip
+from rtbisect.words.voice import voice_of_request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from rtbisect.model.campaign import CampaignRequest
+    from rtbisect.model.ports import Left
+
+#: Facts that a line shows: nobody has to read their sentences, too.
+_IN_LINES = frozenset((
+    Work.BUILDING, Work.BUILT, Work.REUSED, Work.BOOTING, Work.FIGURE, Work.FIGURES,
+    Ends.SEARCHED_ON, Searches.KEEPS, Searches.STANDS, Searches.SPREAD, Searches.EXPECTED,
+    Searches.LONGER, Searches.OUTCOME, Proofs.CHECK,
+))  # fmt: skip
+
+
+class Tone(Enum):
+    """How a part of a line looks."""
+
+    PLAIN = "plain"
+    #: What stands behind what matters.
+    SOFT = "soft"
+    STRONG = "strong"
+    #: Like the older end and like the newer one; a check that holds and one that does not.
+    OLDER = "older"
+    NEWER = "newer"
+
+
+_BLANK = (" ", Tone.PLAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line, None where it goes on with the one above it; texts with their tones in a row."""
+
+    line: Line | None
+    parts: tuple[tuple[str, Tone], ...]
+
+    @property
+    def label(self) -> str:
+        """What stands in front of it."""
+        return LABELS[self.line] if self.line else ""
+
+
+def left_of(left: Left, since_s: float = 0.0) -> Finding:
+    """What is left of the time `since_s` seconds after that was told."""
+    low, middle, high = (
+        max(0.0, each - since_s) for each in (left.low_s, left.middle_s, left.high_s)
+    )
+    if since_s and not high:
+        return Finding.of(Shown.OVERDUE)
+    return Finding.of(Shown.LEFT, wall_s=middle, low_s=low, high_s=high)
+
+
+@dataclass(kw_only=True)
+class CampaignScreen:
+    """The story of a campaign so far, in facts."""
+
+    request: CampaignRequest
+    clock: Callable[[], float] = time.monotonic
+    #: Figures by revision and metric; with units by metric.
+    _figures: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    _units: dict[str, str] = field(default_factory=dict)
+    #: What is searched; "" while it is open.
+    _metric: str = ""
+    _sure: bool = False
+    #: SPREAD as it was told last.
+    _spread: Finding | None = None
+    #: Revisions that cannot be tested.
+    _skipped: set[str] = field(default_factory=set)
+    _last: Finding | None = None
+    _now: Finding | None = None
+    _checks: dict[Finding, Finding] = field(default_factory=dict)
+    _gates: Counter[str] = field(default_factory=Counter)
+    #: What is left, and when that was told.
+    _left: tuple[Left, float] | None = None
+
+    def __post_init__(self) -> None:
+        self._begun_s = self.clock()
+        self._voice = voice_of_request(self.request)
+        #: Who takes up which fact.
+        self._takers: Mapping[str, Callable[[Finding, Any], None]] = {
+            Work.FIGURE: self._figure,
+            Work.FIGURES: self._figures_of_all,
+            Work.BUILDING: self._builds,
+            Work.BOOTING: self._boots,
+            Work.NOT_BUILT: self._skips,
+            Work.SKIPPED: self._skips,
+            Ends.SEARCHED_ON: self._searched,
+            Searches.SPREAD: self._spreads,
+            Searches.OUTCOME: self._answered,
+            Proofs.CHECK: self._checked,
+            Attributions.GATE: self._gate,
+        }
+
+    def hear(self, finding: Finding) -> bool:
+        """Take a fact up; True where a line shows it."""
+        data: Any = finding.data
+        if finding.kind in self._takers:
+            self._takers[finding.kind](finding, data)
+        # A gate that fails is worth its whole sentence.
+        if finding.kind == Attributions.GATE:
+            return bool(data["status"] != GateStatus.FAIL)
+        return finding.kind in _IN_LINES
+
+    def _figure(self, finding: Finding, data: Any) -> None:
+        # A build of another layout is no boot of the end itself.
+        if not data["variant"]:
+            self._add(data["revision"], data["metric"], data)
+        self._metric, self._last = data["metric"], finding
+
+    def _figures_of_all(self, finding: Finding, data: Any) -> None:
+        for each in data["figures"]:
+            self._add(data["revision"], _key(each), each.data)
+        self._last = finding
+
+    def _searched(self, _finding: Finding, data: Any) -> None:
+        self._metric, self._sure = data["metric"], True
+
+    def _spreads(self, finding: Finding, _data: Any) -> None:
+        self._spread, self._sure = finding, True
+
+    def _builds(self, _finding: Finding, data: Any) -> None:
+        named = {name: data[name] for name in ("revision", "variant")}
+        self._now = Finding.of(Shown.BUILD, **named)
+
+    def _boots(self, finding: Finding, _data: Any) -> None:
+        self._now = finding
+
+    def _skips(self, _finding: Finding, data: Any) -> None:
+        self._skipped.add(data["revision"])
+
+    def _checked(self, _finding: Finding, data: Any) -> None:
+        check = data["check"]
+        self._checks[check] = Finding.of(Shown.PROOF, check=check, status=data["status"])
+
+    def _gate(self, _finding: Finding, data: Any) -> None:
+        self._gates[data["status"]] += 1
+
+    def _answered(self, _finding: Finding, _data: Any) -> None:
+        self.end()
+
+    def _add(self, revision: str, metric: str, data: Any) -> None:
+        self._figures[revision, metric].append(data["value"])
+        self._units[metric] = data["unit"]
+
+    def step(self, total: int, left: Left | None) -> None:
+        """The boot that was heard of last begins, of so many."""
+        if self._now is not None and self._now.kind == Work.BOOTING:
+            self._now = Finding.of(Shown.NEXT, total=total, **self._now.data)
+        self._left = (left, self.clock()) if left else None
+
+    def end(self) -> None:
+        """Nothing is done any more."""
+        self._now = self._left = None
+
+    def rows(self, width: int, *, ascii_only: bool = False) -> Iterator[Row]:
+        """The lines, from the top. Pictures have at most `width` columns; texts may have more."""
+        if change := self.change():
+            yield Row(Line.FIGURE, (self._said(change, Tone.STRONG),))
+        if self._spread is not None:
+            yield from self._search_rows(self._spread.data, width, ascii_only=ascii_only)
+        if last := self._last_said():
+            yield Row(Line.LAST, (self._said(last),))
+        if self._now is not None:
+            yield Row(Line.NOW, (self._said(self._now, Tone.STRONG),))
+            if self._now.kind == Shown.NEXT:
+                why = Finding.of(Shown.WHY, purpose=self._now.data["purpose"])
+                yield Row(Line.WHY, (self._said(why),))
+        yield from self._proof_rows()
+        yield Row(Line.TIME, tuple(self._time_parts()))
+
+    def _said(self, finding: Finding, tone: Tone = Tone.PLAIN) -> tuple[str, Tone]:
+        return str(speak(finding, self._voice)), tone
+
+    def change(self) -> Finding | None:
+        """What the searched figure is at the ends so far; None while one of them has none."""
+        ends = self.request.older, self.request.newer
+        before, after = (self._values(sha, self._metric) for sha in ends)
+        if not (before and after):
+            return None
+        # Each boot has it, or has it not: what counts is how many have.
+        share = {*before, *after} <= {0.0, 1.0}
+        middle = mean if share else median
+        unit = self._units.get(self._metric) or self._units.get(_bare(self._metric), "")
+        return Finding.of(
+            Shown.CHANGE,
+            metric=self._metric,
+            before=middle(before),
+            after=middle(after),
+            unit=unit,
+            share=share,
+            sure=self._sure,
+        )
+
+    def _values(self, revision: str, metric: str) -> Sequence[float]:
+        """A comparison does not name the window of a figure that stands in one alone."""
+        of_metric = self._figures.get((revision, metric), [])
+        return of_metric + self._figures.get((revision, _bare(metric)), [])
+
+    def _search_rows(self, told: Any, width: int, *, ascii_only: bool) -> Iterator[Row]:
+        probabilities = told["probabilities"]
+        within = holding(probabilities)
+        ranged = Finding.of(Shown.RANGE, candidates=len(probabilities), holding=len(within))
+        yield Row(Line.RANGE, (self._said(ranged, Tone.STRONG),))
+        places = cells(len(probabilities), width)
+        inside, outside = ("#", "-") if ascii_only else ("━", "─")
+        bar = [
+            (inside, Tone.STRONG) if within.intersection(cell) else (outside, Tone.SOFT)
+            for cell in places
+        ]
+        yield Row(None, tuple(bar))
+        picture = strip(probabilities, width, ascii_only=ascii_only)
+        yield Row(Line.PROBABILITY, ((picture, Tone.STRONG),))
+        marks = self._marks(told)
+        # Of a place that is several columns wide the first one has the mark.
+        firsts = [None, *places]
+        tested = [
+            next((marks[place] for place in cell if place in marks and cell != before), _BLANK)
+            for before, cell in zip(firsts, places, strict=False)
+        ]
+        yield Row(Line.TESTED, tuple(tested))
+        best = max(range(len(probabilities)), key=probabilities.__getitem__)
+        likeliest = Finding.of(
+            Shown.LIKELIEST,
+            revision=told["commits"][best],
+            probability=probabilities[best],
+            subject=told["subject"],
+        )
+        yield Row(Line.LIKELIEST, (self._said(likeliest),))
+
+    def _marks(self, told: Any) -> dict[int, tuple[str, Tone]]:
+        """By the place of each tested candidate, what is drawn there."""
+        drawn = {
+            "older": (self._voice.older[0], Tone.OLDER),
+            "newer": (self._voice.newer[0], Tone.NEWER),
+            "open": (OPEN, Tone.SOFT),
+        }
+        likes = dict(zip(told["tested"], map(_like, told["newer"]), strict=True))
+        return {
+            place: (SKIPPED, Tone.SOFT) if sha in self._skipped else drawn[likes[sha]]
+            for place, sha in enumerate(told["commits"])
+            if sha in self._skipped or sha in likes
+        }
+
+    def _last_said(self) -> Finding | None:
+        last = self._last
+        if last is None or last.kind == Work.FIGURES:
+            return last
+        data: Any = last.data
+        likes: dict[str, float] = {}
+        if self._spread is not None:
+            told: Any = self._spread.data
+            likes = dict(zip(told["tested"], told["newer"], strict=True))
+        ends, sha = (self.request.older, self.request.newer), data["revision"]
+        like = _like(likes[sha]) if sha in likes and sha not in ends else ""
+        named = {
+            name: data[name]
+            for name in ("purpose", "revision", "variant", "metric", "value", "unit")
+        }
+        return Finding.of(Shown.LAST, like=like, **named)
+
+    def _proof_rows(self) -> Iterator[Row]:
+        tones: Mapping[str, Tone] = {CheckStatus.PASS: Tone.OLDER, CheckStatus.FAIL: Tone.NEWER}
+        line: Line | None = Line.PROOF
+        for check in self._checks.values():
+            tone = tones.get(str(check.data["status"]), Tone.PLAIN)
+            yield Row(line, (self._said(check, tone),))
+            line = None
+        if self._gates:
+            passed, absent = self._gates[GateStatus.PASS], self._gates[GateStatus.ABSENT]
+            gates = Finding.of(Shown.GATES, passed=passed, absent=absent)
+            yield Row(Line.GATES, (self._said(gates),))
+
+    def _time_parts(self) -> Iterator[tuple[str, Tone]]:
+        now = self.clock()
+        yield self._said(Finding.of(Shown.SPENT, wall_s=now - self._begun_s))
+        if self._left is not None:
+            left, told_s = self._left
+            yield ", ", Tone.PLAIN
+            yield self._said(left_of(left, now - told_s))
+
+
+def _key(figure: Finding) -> str:
+    """The metric of a figure in a comparison."""
+    data: Any = figure.data
+    bare = f"{data['suite']}.{data['name']}"
+    return f"{bare}@{data['window']}" if "window" in data else bare
+
+
+def _bare(metric: str) -> str:
+    return metric.partition("@")[0]
+
+
+def _like(newer: float) -> str:
+    """What a revision is like that is so probably like the newer end."""
+    return "newer" if newer >= MARKED else "older" if newer <= 1 - MARKED else "open"

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Words of the screen of a campaign: a short line each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.model.kinds.screen import Line, Shown
+from rtbisect.search.spec import BootPurpose
+from rtbisect.words.metrics import seen_in
+from rtbisect.words.numbers import duration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbisect.words.template import Words
+
+#: What a boot is for. What is searched may be any figure, of a kernel or of a command.
+_WHY = {
+    BootPurpose.CALIBRATE: "do the ends differ, and how much does the figure vary?",
+    BootPurpose.SEARCH: "it is expected to narrow the range most for its time",
+    BootPurpose.CONTROL: "a known revision again: has the machine drifted?",
+    BootPurpose.RECHECK_END: "an end again: does the measurement still work?",
+    BootPurpose.LAYOUT: "the same code at other addresses: does that make the difference?",
+    BootPurpose.VERIFY: "proof: the commit and its parent in turn, on fresh {voice.run}s",
+    BootPurpose.BUILDS: "proof: other builds with the commit and without it",
+    BootPurpose.REVERT: "proof: does a revert bring the figure back?",
+    BootPurpose.CAUSE: "with and without the workload: which of them makes the difference?",
+    BootPurpose.WITHOUT_RT: "does it need PREEMPT_RT?",
+    BootPurpose.GIVEN: "the end that you asked for",
+    BootPurpose.BASE: "which figures differ between the ends?",
+    BootPurpose.TIP: "which figures differ between the ends?",
+}
+_LIKE = {
+    "older": ", like the {voice.older} end",
+    "newer": ", like the {voice.newer} end",
+    "open": ", still open",
+}
+
+
+def _change(data: Mapping[str, Any]) -> str:
+    before, after = data["before"], data["after"]
+    told = "{metric:metric}, {before:in {unit}} -> {after:in {unit}}"
+    if data["share"]:
+        told = "{metric:metric}, {before:percent} of {voice.run}s -> {after:percent}"
+    elif before > 0 and after > 0:
+        told += f" ({after / before:.2f} times)"
+    return f"{{voice.changed}}: {told}" if data["sure"] else f"{told} so far"
+
+
+def _kernel(data: Mapping[str, Any]) -> str:
+    """Of the kernels of a proof the revert alone is new to who reads."""
+    revert = data["purpose"] == BootPurpose.REVERT
+    kernel = "{revision:proven revert}" if revert else "{revision:kernel}"
+    return f"{kernel} {{variant}}" if data.get("variant") else kernel
+
+
+def _last(data: Mapping[str, Any]) -> str:
+    seen = seen_in(data["metric"], data["value"]) or "{value:in {unit}}"
+    return f"{_kernel(data)}: {seen}{_LIKE.get(data['like'], '')}"
+
+
+def _left(data: Mapping[str, Any]) -> str:
+    low, high = duration(data["low_s"]), duration(data["high_s"])
+    told = "about {wall_s:duration} left"
+    if low == high:
+        return told
+    number, unit = low.split()
+    return f"{told} ({number if high.endswith(unit) else low} to {high})"
+
+
+SENTENCES: Mapping[str, Words] = {
+    Shown.CHANGE: _change,
+    Shown.RANGE: "{holding} of {candidates} commits hold 95% of the probability",
+    Shown.LIKELIEST: "{revision:.12}, {probability:probability}: {subject}",
+    Shown.LAST: _last,
+    Shown.NEXT: lambda data: f"{{voice.run}} {{number}} of about {{total}}: {_kernel(data)}",
+    Shown.WHY: lambda data: _WHY.get(data["purpose"], "{purpose}"),
+    Shown.BUILD: lambda data: (
+        "building {revision:kernel}" + (" {variant}" if data["variant"] else "")
+    ),
+    Shown.SPENT: "{wall_s:duration} so far",
+    Shown.LEFT: _left,
+    Shown.OVERDUE: "longer than expected",
+    Shown.PROOF: "{check}: {status}",
+    Shown.GATES: lambda data: (
+        "{passed} pass" + (", {absent} do not apply" if data["absent"] else "")
+    ),
+}
+#: In front of each line.
+LABELS: Mapping[Line, str] = {
+    Line.FIGURE: "figure",
+    Line.RANGE: "range",
+    Line.PROBABILITY: "probability",
+    Line.TESTED: "tested",
+    Line.LIKELIEST: "likeliest",
+    Line.LAST: "last",
+    Line.NOW: "now",
+    Line.WHY: "why",
+    Line.PROOF: "proof",
+    Line.GATES: "gates",
+    Line.TIME: "time",
+}
