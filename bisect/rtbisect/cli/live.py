@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -102,17 +102,23 @@ class LiveScreen:
         width = max(8, min(_PICTURE, self._console.width - LABEL - 1))
         with self._lock:
             rows = list(self._campaign.rows(width, ascii_only=self._ascii_only))
-        return drawn(rows)
+        return drawn(rows, ascii_only=self._ascii_only)
 
 
-def drawn(rows: Iterable[Row]) -> Group:
-    """The lines with their labels, in colour; what does not fit ends with an ellipsis."""
+def drawn(rows: Iterable[Row], *, ascii_only: bool = False) -> Group:
+    """The lines with their labels, in colour; what does not fit is cut off. On a terminal without
+    UTF-8 a character that it cannot show would be escaped, and make a line wider than it is.
+    """
     lines = []
+    overflow: Literal["crop", "ellipsis"] = "crop" if ascii_only else "ellipsis"
     for row in rows:
-        line = Text(no_wrap=True, overflow="ellipsis")
+        line = Text(no_wrap=True, overflow=overflow)
         line.append(f"{row.label:<{LABEL}}", style="dim")
         for text, tone in row.parts:
-            line.append(harmless(text), style=_STYLES[tone])
+            shown = harmless(text)
+            if ascii_only:
+                shown = shown.encode("ascii", "replace").decode("ascii")
+            line.append(shown, style=_STYLES[tone])
         lines.append(line)
     return Group(*lines)
 

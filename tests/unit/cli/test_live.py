@@ -16,7 +16,7 @@ from rtbisect.model.kinds.pipeline import Searches
 REQUEST = CampaignRequest(kind="bisect", site="", tree="t", older="a" * 40, newer="c" * 40)
 SPREAD = Finding.of(
     Searches.SPREAD, commits=("b" * 40, "c" * 40), probabilities=(0.0, 1.0), tested=("c" * 40,),
-    newer=(1.0,), subject="red \x1b[31m [bold]text", moved=False,
+    newer=(1.0,), subject="red \x1b[31m [bold]text, größer", moved=False,
 )  # fmt: skip
 SHOW_CURSOR = "\x1b[?25h"
 
@@ -39,7 +39,7 @@ class Gone(Terminal):
 @pytest.fixture
 def terminal(monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.delenv("NO_COLOR", raising=False)
     return Terminal()
 
@@ -79,6 +79,7 @@ def test_a_terminal_without_utf_8_gets_ascii(terminal):
     terminal.encoding = "ascii"
     watched(terminal)
     assert terminal.getvalue().isascii()
+    assert "gr??er" in terminal.getvalue()
     assert "---###" in uncoloured(terminal)
 
 
