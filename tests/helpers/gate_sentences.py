@@ -43,7 +43,11 @@ OF_GATES = [
     (Gates.RAW_EQUAL, {"first": "r1", "second": "r3"}, "r1 and r3 have the same raw files"),
     (Gates.RAW_FEW, {}, "raw files of fewer than two boots"),
     (Gates.RAW_DIFFERS, {"boots": 8}, "raw files of 8 boots differ"),
-    (Gates.ZERO_OR_ONE, VALUES, "ipi.res of the culprit: a boot has it or has it not"),
+    (
+        Gates.ZERO_OR_ONE,
+        VALUES,
+        "ipi.res of the culprit is yes or no in each boot, so nothing varies",
+    ),
     (Gates.VALUES_FEW, VALUES, "ipi.res of the culprit: fewer than three boots"),
     (
         Gates.VALUES_EQUAL,

@@ -128,7 +128,7 @@ SENTENCES: Mapping[str, Words] = {
     Gates.RAW_EQUAL: "{first} and {second} have the same raw files",
     Gates.RAW_FEW: "raw files of fewer than two boots",
     Gates.RAW_DIFFERS: "raw files of {boots} boots differ",
-    Gates.ZERO_OR_ONE: "{metric:metric} of the {side}: a boot has it or has it not",
+    Gates.ZERO_OR_ONE: "{metric:metric} of the {side} is yes or no in each boot, so nothing varies",
     Gates.VALUES_FEW: "{metric:metric} of the {side}: fewer than three boots",
     Gates.VALUES_EQUAL: "{metric:metric} of the {side}: {value:number} in all {boots} boots",
     Gates.VALUES: "{metric:metric} of the {side}: {values} different values in {boots} boots",

@@ -60,7 +60,7 @@ OUTCOMES = {
 _STATUS = {
     RunStatus.BOOT_FAILED: "failed",
     RunStatus.HUNG: "hung",
-    RunStatus.INVALID: "is no evidence",
+    RunStatus.INVALID: "is invalid",
     RunStatus.SKIPPED: "was skipped",
 }
 
@@ -120,7 +120,7 @@ def _boot_ended(data: Mapping[str, Any]) -> str:
 
 
 def _few_boots(data: Mapping[str, Any]) -> str:
-    few = "only {valid} of {asked} boots are evidence"
+    few = "only {valid} of {asked} boots are valid"
     return f"{few}: {{why}}" if data["why"] else few
 
 
@@ -287,7 +287,7 @@ SENTENCES: Mapping[str, Words] = {
     Ends.SEARCHED_ON: f"{{voice.changed}}: {_METRIC}, {{why}}; the search goes by it",
     Ends.SAME: "both revisions are the same kernel, byte for byte",
     Ends.NOT_BUILT: "{revision:.12} does not build: {error}",
-    Ends.NO_EVIDENCE: "{boots} boots of {revision:kernel} in a row are no evidence: {why}",
+    Ends.NO_EVIDENCE: "{boots} boots of {revision:kernel} in a row are invalid: {why}",
     Ends.LOOK: _look,
     Ends.CONSTANT: (
         "all {boots} + {boots} {voice.run}s of the ends have the same figure,"

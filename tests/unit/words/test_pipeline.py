@@ -128,7 +128,7 @@ def test_of_a_figure_of_several_windows_each_has_its_own(beside, where):
     ("status", "why", "said"),
     [
         (RunStatus.BOOT_FAILED, PANIC, "failed: panic or oops at boot: VFS"),
-        (RunStatus.INVALID, PANIC, "is no evidence: panic or oops at boot: VFS"),
+        (RunStatus.INVALID, PANIC, "is invalid: panic or oops at boot: VFS"),
         (RunStatus.HUNG, None, "hung"),
         ("gone", None, "gone"),
     ],
