@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 
 #: A pointer is shorter than this, by its specification.
 _MOST_BYTES = 1024
-_POINTER = re.compile(
-    rb"version https://git-lfs[^\n]*\n(?:[a-z0-9.-]+ [^\n]*\n)*?"
-    rb"oid sha256:([0-9a-f]{64})\nsize ([0-9]{1,18})\n"
-)
-_FILE = re.compile(r"100(?:644|755) blob ([0-9a-f]+) +([0-9]+)\t(.+)", re.DOTALL)
+_VERSION = b"version https://git-lfs"
+_OID, _SIZE = re.compile(rb"sha256:([0-9a-f]{64})"), re.compile(rb"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +108,19 @@ def _read(git: Git, sha: str) -> Iterator[Pointer]:
     if not _has_lfs(git, sha):
         return
     words = ("ls-tree", "-r", "-l", "-z", "--full-tree", sha)
-    rows = (_FILE.fullmatch(row) for row in git(*words, timeout_s=WALK_S).split("\0"))
-    small = [(row[1], row[3]) for row in rows if row and int(row[2]) < _MOST_BYTES]
+    rows = (row.partition("\t") for row in git(*words, timeout_s=WALK_S).split("\0") if row)
+    files = ((path, about.split()) for about, _, path in rows)
+    small = [
+        (about[2], path)
+        for path, about in files
+        if about[0].startswith("100") and int(about[3]) < _MOST_BYTES
+    ]
     for path, text in _blobs(git, small):
-        if found := _POINTER.match(text):
-            yield Pointer(path, found[1].decode("ascii"), int(found[2]))
+        values = dict(line.partition(b" ")[::2] for line in text.split(b"\n"))
+        oid = _OID.fullmatch(values.get(b"oid", b""))
+        size = _SIZE.fullmatch(values.get(b"size", b""))
+        if text.startswith(_VERSION) and oid and size:
+            yield Pointer(path, oid[1].decode("ascii"), int(size[0]))
 
 
 def _has_lfs(git: Git, sha: str) -> bool:
