@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from rtbisect.config.origin import installed_from
 from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.kbuild import KernelBuilder
+from rtbisect.kernel.program_hash import program_hash
 from rtbisect.kernel.settings import BuildSettings as KernelBuildSettings
 from rtbisect.lab import kernel_on_host
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale, Sought
@@ -25,6 +27,7 @@ from rtbisect.model.setup import Setup
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
 from rtbisect.program.build_trees import BuildSettings, BuildTrees
+from rtbisect.program.products import Products
 from rtbisect.program.wanted import wanted_of
 from rtbisect.report.draft import DraftMailer, LogKeeper, ReportSettings
 from rtbisect.report.letter import Bot
@@ -50,6 +53,10 @@ MACHINE_WAIT_S = 900.0
 
 #: Nothing is free: not even a command that takes no time.
 SMALLEST_COST_S = 0.01
+
+#: What compilers and packers write in the place of the time, where it is set (reproducible builds):
+#: a day that all of them take.
+_EPOCH, _SOME_DAY_S = "SOURCE_DATE_EPOCH", "315619200"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +201,7 @@ def _command_ports(
         good_first=request.sought is Sought.REGRESSION,
         builds=_build_trees(command, tree, state / "run" / journal.campaign, progress),
         relayout=command.relayout,
+        products=Products(command.products, program_hash) if command.products else None,
     )
     parts = Ports(
         tree=tree,
@@ -223,7 +231,9 @@ def traits_of(setup: Setup) -> Traits:
     if setup.kernel:
         return kernel_on_host.traits_of(setup.kernel)
     command = CommandRequest.of(setup.request)
-    return worktree_run.traits_of(built=bool(command.build), relaid=command.relayout)
+    return worktree_run.traits_of(
+        built=bool(command.build), relaid=command.relayout, products=bool(command.products)
+    )
 
 
 def _given_build_s(command: CommandRequest) -> float | None:
@@ -247,6 +257,7 @@ def _build_trees(
         tree=tree.numbered,
         tell=progress.tell,
         relayout=command.relayout,
+        env={_EPOCH: os.environ.get(_EPOCH, _SOME_DAY_S)} if command.products else {},
     )
     return BuildTrees(settings)
 

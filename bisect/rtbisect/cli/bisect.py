@@ -36,6 +36,7 @@ from rtbisect.model.command import LONGEST_S, SUITE, CommandRequest, Extra
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends
 from rtbisect.pipeline.further import FurtherBudgets
+from rtbisect.program.products import product_paths
 from rtbisect.program.tool_outputs import Format
 from rtbisect.program.wanted import wanted_of
 from rtbisect.trees.carry import uncommitted_diff
@@ -182,6 +183,13 @@ def bisect(
     "--keep-builds",
     type=click.IntRange(1, 90),
     help="Number of built trees to keep (default: up to 12, if the disk has room).",
+)
+@click.option(
+    "--product",
+    "products",
+    multiple=True,
+    metavar="FILE",
+    help="File or folder that --build leaves; revisions with equal ones share their runs.",
 )
 @click.option(
     "--skip",
@@ -348,6 +356,7 @@ def _command_request(
 ) -> CommandRequest:
     """What is measured, of the options of `run` by their names."""
     tool, keep_builds = options.pop("tool"), options.pop("keep_builds")
+    options["products"] = product_paths(options["products"])
     overlay, overlay_sha256 = resolve.pack_overlay(state, repo, options.pop("laid_over"))
     build = resolve.build_words(options.pop("build_line"), repo, overlay)
     # The other options are named as the fields of the request.
@@ -387,6 +396,8 @@ def _check_options(request: CommandRequest) -> None:
         raise ConfigError("--relayout needs --build", "give the command that links as --build")
     if request.keep_builds and not request.build:
         raise ConfigError("--keep-builds needs --build", "add --build, or leave out --keep-builds")
+    if request.products and not request.build:
+        raise ConfigError("--product needs --build", "add --build, or leave out --product")
     of_a_figure = (
         request.metric
         or request.format

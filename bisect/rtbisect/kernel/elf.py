@@ -125,6 +125,11 @@ class Elf:
         fields = head.unpack(self._bytes(16, head.size))
         self.is_relocatable = fields[0] == _RELOCATABLE
         self.sections = self._headers(_SECTIONS[ident[4]], fields[5], *fields[-3:])
+        #: Where the file tells of its sections: their headers, and what the file header has of
+        #: these; first byte and the one behind the last.
+        self.index = (((40, 48), (58, 64)) if self._is_64 else ((32, 36), (46, 52))) + (
+            (fields[5], fields[5] + fields[-3] * fields[-2]),
+        )
         running = [index for index, section in enumerate(self.sections) if section.runs]
         # Numbers among what runs: debug sections in between do not shift them.
         self._number = {index: number for number, index in enumerate(running)}

@@ -140,6 +140,9 @@ class CommandRequest:
     keep_builds: int = 0
     #: The build runs again before each run, with a seed for another code layout.
     relayout: bool = False
+    #: Paths from the top of the worktree that the build leaves: revisions where these are equal are
+    #: one; () where nothing is named.
+    products: tuple[str, ...] = ()
     #: Paths from the top of the work tree whose files are laid over each revision, and the artefact
     #: that has them as they were when the campaign began; "" for none.
     overlay: tuple[str, ...] = ()
@@ -168,7 +171,7 @@ class CommandRequest:
             fields = json.loads(dict(request.extra)["command"])
             lists = {
                 name: tuple(fields.get(name, ()))
-                for name in ("argv", "build", "overlay", "skip", "paths")
+                for name in ("argv", "build", "products", "overlay", "skip", "paths")
             }
             return cls(**fields | lists)
         except (KeyError, TypeError, ValueError) as error:
@@ -204,6 +207,7 @@ class CommandRequest:
             words += ["--build", shlex.join(self.build)]
             if self.build_timeout_s != LONGEST_S:
                 words += ["--build-timeout", f"{self.build_timeout_s:g}"]
+        words += [word for path in self.products for word in ("--product", path)]
         flags = (
             ("--relayout", self.relayout),
             ("--first-parent", self.first_parent),

@@ -28,6 +28,8 @@ class Traits:
     measured: Measured
     #: Of a command: it has a build of its own.
     built_apart: bool = False
+    #: Of a command: its builds are known by what they leave.
+    products: bool = False
     #: Builds with another code layout can be had.
     layouts: bool = False
     #: Each run is of a build with a code layout of its own: builds of one revision differ by no

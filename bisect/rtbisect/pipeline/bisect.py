@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 #: when the tool that measures makes what it sees.
 SILENT = (Outcome.NO_REGRESSION, Outcome.NOT_REPRODUCED, Outcome.NOOP)
 
+#: Built revisions whose products are all different, from which on that is worth a line.
+FEW_PRODUCTS = 6
+
 
 def bisect(
     setup: Setup, ports: Ports, further: FurtherBudgets | None = None
@@ -99,9 +102,19 @@ def _search_and_prove(
             multiple_culprits.find_beside(steps, graph, threshold, answer)
     elif said.between:
         answer = multiple_culprits.find_on_both_sides(steps, graph, threshold, answer)
+    answer.after += _products(steps)
     # Not that of a part.
     answer.graph = graph
     return answer
+
+
+def _products(steps: Steps) -> tuple[Finding, ...]:
+    """How many different products the built revisions have, where that says something."""
+    signatures = [build.signature for build in steps.builds.values() if build.ok]
+    built, products = len(signatures), len(set(signatures))
+    if not steps.traits.products or built < (FEW_PRODUCTS if products == built else 3):
+        return ()
+    return (steps.tell(Searches.PRODUCTS, revisions=built, products=products),)
 
 
 def _without_search(

@@ -184,6 +184,8 @@ class Steps:
             self.builds[sha] = build
         if told:
             self._tell_build(build, sha, variant)
+            if self.traits.products and not layout:
+                self._tell_twin(build)
         elif not build.ok:
             # Not in the story: that of a campaign which an older program began would shift by it.
             self.ports.progress.tell(Finding.of(Work.SKIPPED, revision=sha, why=build.first_error))
@@ -203,6 +205,14 @@ class Steps:
                 signature="" if build.of_command else build.signature,
                 wall_s=build.seconds,
             )
+
+    def _tell_twin(self, build: Build) -> None:
+        """Tell that an earlier build has left the same."""
+        signatures = {each.revision: each.signature for each in self.builds.values() if each.ok}
+        for sha, signature in signatures.items():
+            if build.ok and signature == build.signature and sha != build.revision:
+                self.tell(Work.SAME_PRODUCT, revision=build.revision, other=sha)
+                return
 
     def _with_same_tools(self, build: Build) -> Build:
         """The build; ConfigError when other tools made it than earlier ones of this campaign."""

@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -32,12 +32,12 @@ from rtbisect.program.output import (
     not_there,
     tail,
 )
-from rtbisect.program.relink import check_seed, seed_of
+from rtbisect.program.relink import FIRST_SEED, check_seed, seed_of
 from rtbisect.program.startable import unstartable
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from rtbisect.model.ports import Note
     from rtbisect.process.command import Completed
@@ -96,6 +96,8 @@ class BuildSettings:
     tell: Callable[[Finding], None]
     #: The build gets RTBISECT_LAYOUT_SEED, and runs again before each run.
     relayout: bool = False
+    #: Set beside the environment of this process.
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ class BuildTrees:
     def __init__(self, settings: BuildSettings) -> None:
         self._settings = settings
         self._trees: dict[int, WorkTree] = {}
+        self._told = False
 
     def ready(self, sha: str) -> Path | None:
         """The tree in which a revision is built, with the files of the commit as the build left
@@ -175,8 +178,7 @@ class BuildTrees:
             return Made(None, "", 0.0), True
         if absent := unstartable(settings.argv[0], path):
             return Made(None, printable(str(speak(absent)), _LONGEST_ERROR), 0.0), False
-        seed = seed_of(sha) if settings.relayout else 0
-        done = self._started(path, sha, seed, log, note)
+        done = self._started(path, sha, FIRST_SEED if settings.relayout else 0, log, note)
         left = shutil.disk_usage(path if path.is_dir() else path.parent).free
         lines = tail(log)
         keep_end(log)
@@ -189,7 +191,8 @@ class BuildTrees:
 
     def _started(self, path: Path, sha: str, seed: int, log: Path, note: Note) -> Completed:
         """The build, run to its end in a tree."""
-        settings, env = self._settings, {"RTBISECT_REVISION": sha}
+        settings = self._settings
+        env = {**settings.env, "RTBISECT_REVISION": sha}
         if seed:
             env["RTBISECT_LAYOUT_SEED"] = str(seed)
         return run(
@@ -290,7 +293,8 @@ class BuildTrees:
     def _keep(self, number: int, sha: str, path: Path) -> None:
         size = _size(path)
         self._write(number, _Kept(campaign=self._settings.campaign, revision=sha, size=size))
-        if len(list(self._kept())) == 1:
+        if len(list(self._kept())) == 1 and not self._told:
+            self._told = True
             free = shutil.disk_usage(path).free
             fit = 1 + max(0, free - RESERVE_BYTES) // max(1, size)
             most = self._settings.keep or MOST_TREES

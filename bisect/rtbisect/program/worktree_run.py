@@ -31,6 +31,7 @@ from rtbisect.program.output import (
     not_there,
     tail,
 )
+from rtbisect.program.products import NoProductError, Products
 from rtbisect.program.startable import unstartable
 from rtbisect.program.wanted import Wanted, read
 from rtbisect.words.speak import speak
@@ -50,13 +51,16 @@ _NO_MEASUREMENT = (
 )  # fmt: skip
 #: Of an output without a figure so many lines are shown.
 _MOST_SEEN = 3
+#: Seconds of a build that is made twice, to see whether its products are equal.
+QUICK_S = 60.0
 
 
-def traits_of(*, built: bool, relaid: bool = False) -> Traits:
+def traits_of(*, built: bool, relaid: bool = False, products: bool = False) -> Traits:
     """A run may take a second or an hour. `built`: by `--build`, else the command builds what it
-    needs by itself. `relaid`: before each run, with another code layout.
+    needs by itself. `relaid`: before each run, with another code layout. `products`: what it leaves
+    tells builds apart.
     """
-    return Traits(measured=Measured.COMMAND, built_apart=built, relaid=relaid)
+    return Traits(measured=Measured.COMMAND, built_apart=built, relaid=relaid, products=products)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +98,19 @@ class CommandSettings:
     builds: BuildTrees | None = None
     #: Before each run, the build runs again for another code layout.
     relayout: bool = False
+    #: What these leave; None where builds are known by their sources.
+    products: Products | None = None
 
 
 class CommandInWorktree:
     """Implements ports.Subject."""
 
     def __init__(self, settings: CommandSettings) -> None:
-        self.traits = traits_of(built=settings.builds is not None, relaid=settings.relayout)
+        self.traits = traits_of(
+            built=settings.builds is not None,
+            relaid=settings.relayout,
+            products=settings.products is not None,
+        )
         self._settings = settings
         self._at = ""
         self._source = settings.work_dir
@@ -123,21 +133,45 @@ class CommandInWorktree:
     def build(self, sha: str, layout: int, note: Note) -> Build:  # noqa: ARG002
         """A revision that is ready to be tried: it is checked out when it is run, or built now."""
         trees, ready = self._settings.builds, partial(Build, revision=sha)
-        signature = self._settings.tree_of(sha)
         left_out = Finding.of(Commands.LEFT_OUT) if sha in self._settings.skip else None
         if absent := left_out or self._settings.lacking(sha):
             why = str(speak(absent))
             return ready(config_name=AS_COMMITTED, status=BuildStatus.FAILED, first_error=why)
         if trees is None:
+            signature = self._settings.tree_of(sha)
             return ready(config_name=AS_COMMITTED, status=BuildStatus.OK, signature=signature)
         made = trees.make(sha, note)
         return ready(
             config_name=BY_COMMAND,
             status=BuildStatus.OK if made.path else BuildStatus.FAILED,
-            signature=signature if made.path else "",
+            signature=self._signature(sha, trees, made, note),
             first_error=made.error,
             seconds=made.seconds,
         )
+
+    def _signature(self, sha: str, trees: BuildTrees, made: Made, note: Note) -> str:
+        """That of the products of a build; that of its sources where it leaves none, or nobody
+        asks for them. MisaskedError where the first build of all leaves none: that one is made
+        twice if it takes QUICK_S at most.
+        """
+        settings, products = self._settings, self._settings.products
+        if made.path is None:
+            return ""
+        if products is None:
+            return settings.tree_of(sha)
+        first = len(list(settings.work_dir.glob("build-*.log"))) == 1
+        try:
+            signature = products.signature(made.path)
+            again = trees.make(sha, note).path if first and made.seconds <= QUICK_S else None
+            if again and products.signature(again) != signature:
+                settings.tell(Finding.of(Commands.PRODUCTS_VARY, revision=sha))
+        except NoProductError as error:
+            if first:
+                hint = "look at --product, then start again"
+                raise MisaskedError(f"the first build: {speak(error.found)}", hint) from error
+            settings.tell(Finding.of(Commands.ALONE, revision=sha, why=error.found))
+            return settings.tree_of(sha)
+        return signature
 
     def run(self, build: Build, order: RunOrder, note: Note) -> Run:
         """Run the command once. ConfigError when it cannot be started, MisaskedError when the first

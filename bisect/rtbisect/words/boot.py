@@ -223,6 +223,12 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.LATE: "the command ran longer than {limit_s:g} s",
     Commands.ENDED: "the command ended with {code}",
     Commands.LAST_ERROR: "{why}: {line}",
+    Commands.NO_PRODUCT: "the build leaves no {path}, which --product names",
+    Commands.ALONE: "{revision:.12}: {why}; its runs are its own",
+    Commands.PRODUCTS_VARY: (
+        "two builds of {revision:.12} leave different products, which may hold the time of the"
+        " build: no two revisions will share their runs"
+    ),
     Commands.NOT_REBUILT: "it was built before, and does not build again: {error}",
     Commands.NOT_LINKED: "--build fails when it runs again for another code layout: {error}",
     Commands.SEED_IGNORED: "--build makes the same files with two values of RTBISECT_LAYOUT_SEED",

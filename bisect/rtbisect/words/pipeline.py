@@ -230,6 +230,17 @@ def _searched_on(data: Mapping[str, Any]) -> str:
     return f"{'{why}' if data['why'] else told}; the search goes on with these {{voice.run}}s"
 
 
+def _products(data: Mapping[str, Any]) -> str:
+    built = "{revisions} built revisions have"
+    if data["products"] < data["revisions"]:
+        return f"{built} {{products}} different products; those with equal ones share their runs"
+    # Nobody knows whether they should: each commit may change the code.
+    return (
+        f"{built} a different product each: if your build writes its revision or time into them,"
+        " --product saves nothing"
+    )
+
+
 _NAMED_BUT = "the search named {culprit:.12}, but fresh {voice.run}s"
 _NO_RT = "without PREEMPT_RT"
 #: A figure in plain words, and its key.
@@ -248,6 +259,9 @@ SENTENCES: Mapping[str, Words] = {
     ),
     Work.NOT_BUILT: lambda data: f"{_label(data)} does not build: {{error}}",
     Work.SKIPPED: "{revision:.12} is skipped: {why}",
+    Work.SAME_PRODUCT: (
+        "{revision:.12} has the product of {other:.12}: a {voice.run} of one is one of both"
+    ),
     Work.TREES_KEPT: (
         "a built tree takes {size:size}, and {free:size} are free:"
         " up to {trees:many tree} will be kept (--keep-builds)"
@@ -310,6 +324,7 @@ SENTENCES: Mapping[str, Words] = {
     Limits.FEW_BOOTS: _few_boots,
     Limits.JUDGED: _limit,
     Limits.OF_METRIC: f"{_METRIC}: {{why}}",
+    Searches.PRODUCTS: _products,
     Searches.SILENT: (
         "{silent} of {commits} commits touch no file that the ends are built from: they cannot be"
         " the {voice.commit}"

@@ -106,7 +106,9 @@ def voice_of_request(request: CampaignRequest) -> Voice:
     if command:
         # One that is damaged is still listed.
         with suppress(ConfigError):
-            voice = replace(voice, builds=bool(CommandRequest.of(request).build))
+            asked = CommandRequest.of(request)
+            same = "have the same products" if asked.products else voice.same
+            voice = replace(voice, builds=bool(asked.build), same=same)
     if request.kind == CampaignKind.TRY:
         return voice
     names = ENDS if request.kind == CampaignKind.CHECK else None

@@ -264,6 +264,11 @@ class Commands(Kind):
     ENDED = "command.ended", "code"
     #: The last line that it printed as an error, beside what was found.
     LAST_ERROR = "command.last-error", "why line"
+    #: The build has not left this file or folder; and that then the revision stands for itself.
+    NO_PRODUCT = "command.no-product", "path"
+    ALONE = "command.alone", "revision why"
+    #: Two builds of one revision leave products that differ.
+    PRODUCTS_VARY = "command.products-vary", "revision"
     #: The tree of the revision had gone, and the build that made it once now fails.
     NOT_REBUILT = "command.not-rebuilt", "error"
     #: The build of a revision that is built failed with the seed of another code layout.

@@ -34,6 +34,8 @@ class Work(Kind):
     NOT_BUILT = "step.not-built", "revision variant error"
     #: Of what is not built apart: it cannot be tried.
     SKIPPED = "step.skipped", "revision why"
+    #: What the build of a command leaves is what that of `other` left.
+    SAME_PRODUCT = "step.same-product", "revision other"
     #: Of a command: a built tree takes `size` bytes, so many bytes are free and trees are kept.
     TREES_KEPT = "step.trees-kept", "size free trees"
     BOOTING = "step.booting", "number revision purpose"
@@ -96,6 +98,8 @@ class Limits(Kind):
 class Searches(Kind):
     """How a search goes."""
 
+    #: So many `revisions` were built, which left so many different `products`.
+    PRODUCTS = "search.products", "revisions products"
     #: So many commits touch no file that the ends were made from.
     SILENT = "search.silent", "silent commits"
     #: `builds`, `expected` boots and `wall_s` are in the middle of what is to come, four of five

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a build leaves: revisions with equal products are one to the search."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from tempfile import NamedTemporaryFile
+
+from rtbisect.errors import ConfigError
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.process.command import cut, encode
+
+#: The byte that stands for each byte of the path of a worktree: all of them are equally long.
+_ANYWHERE = b"/"
+
+
+class NoProductError(Exception):
+    """The build has not left what was named; `found` says what."""
+
+    def __init__(self, path: str) -> None:
+        self.found = Finding.of(Commands.NO_PRODUCT, path=cut(path, 160))
+        super().__init__(self.found)
+
+
+def product_paths(paths: Sequence[str]) -> tuple[str, ...]:
+    """The paths of `--product` in a plain form; ConfigError for one that leaves the worktree."""
+    plain = tuple(os.path.normpath(path) for path in paths)
+    for given, path in zip(paths, plain, strict=True):
+        if not given or PurePosixPath(path).is_absolute() or path.split("/")[0] == "..":
+            raise ConfigError(
+                f"--product {given!r} lies in no worktree of a revision",
+                "give a path from the top of the repository, as --product build/bench",
+            )
+    return plain
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """Files and folders that a build leaves in its worktree, by their paths from its top."""
+
+    paths: tuple[str, ...]
+    #: sha256 (hex) of what runs of an ELF file, without build id and debug information; ValueError
+    #: for any other file.
+    hash_elf: Callable[[Path], str]
+
+    def signature(self, tree: Path) -> str:
+        """sha256 (hex) of the products in a built tree, wherever that lies. NoProductError where
+        one is not there, or cannot be read.
+        """
+        digest = hashlib.sha256()
+        for path in self.paths:
+            try:
+                files = list(_files(tree / path))
+                for file in files:
+                    digest.update(encode(f"\0product {file.relative_to(tree)}\n"))
+                    digest.update(self._hash(file, tree).encode())
+            except OSError as error:
+                raise NoProductError(path) from error
+            if not files:
+                raise NoProductError(path)
+        return digest.hexdigest()
+
+    def _hash(self, file: Path, tree: Path) -> str:
+        here = os.fsencode(tree)
+        data = file.read_bytes().replace(here, _ANYWHERE * len(here))
+        if data.startswith(b"\x7fELF"):
+            with NamedTemporaryFile() as moved:
+                moved.write(data)
+                moved.flush()
+                try:
+                    return self.hash_elf(Path(moved.name))
+                except ValueError:
+                    # Of another byte order, or cut off: as any other file.
+                    pass
+        return hashlib.sha256(data).hexdigest()
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """The plain files of a product in a fixed order; none where there is nothing."""
+    if path.is_file():
+        yield path
+    for folder, folders, names in os.walk(path):
+        folders.sort()
+        yield from (
+            file for file in (Path(folder, name) for name in sorted(names)) if file.is_file()
+        )

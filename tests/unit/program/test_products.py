@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import os
+import subprocess
+
+import pytest
+
+from rtbisect.errors import ConfigError
+from rtbisect.kernel.elf import NotElfError
+from rtbisect.kernel.program_hash import program_hash
+from rtbisect.program.products import NoProductError, Products, product_paths
+
+SOURCE = "{comment}\nconst char *here = __FILE__; int main(void) {{ return {code}; }}\n"
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A program in a tree of its own; the same text twice is compiled twice."""
+
+    def compile_(name, *flags, code=0, comment=""):
+        tree = tmp_path_factory.mktemp(name)
+        (tree / "bench.c").write_text(SOURCE.format(code=code, comment=comment))
+        words = ["gcc", "-g", *flags, "-o", "bench", str(tree / "bench.c")]
+        subprocess.run(words, cwd=tree, check=True)
+        return tree
+
+    return compile_
+
+
+def signature(tree, *paths):
+    return Products(paths or ("bench",), program_hash).signature(tree)
+
+
+def test_a_build_id_a_comment_and_the_place_of_a_tree_make_no_other_product(compiled):
+    one = compiled("a", "-Wl,--build-id=0x1111")
+    # Lines of the debug information move, and so does the id; the path of the tree is in both.
+    two = compiled("b", "-Wl,--build-id=0x2222", comment="/* more */\n")
+    assert str(one).encode() in (one / "bench").read_bytes()
+    assert (one / "bench").read_bytes() != (two / "bench").read_bytes()
+    assert signature(one) == signature(two)
+    assert signature(one) != signature(compiled("c", code=1))
+
+
+def test_what_is_appended_to_a_program_counts(compiled):
+    one = compiled("d")
+    before = signature(one)
+    with (one / "bench").open("ab") as stream:
+        stream.write(b"an archive that the program reads of itself")
+    assert signature(one) != before
+
+
+def test_objects_and_what_is_no_elf_count_as_they_are(compiled, tmp_path):
+    objects = [compiled("e", "-c"), compiled("f", "-c", comment="/* more */\n")]
+    assert len({signature(each) for each in objects}) == 2
+    for text in (b"\x7fELF, it says", b"#!/bin/sh\necho 1\n"):
+        (tmp_path / "bench").write_bytes(text)
+        first = signature(tmp_path)
+        (tmp_path / "bench").write_bytes(text + b" ")
+        assert signature(tmp_path) != first
+    (tmp_path / "bench").write_bytes(b"\x7fELF, it says")
+    with pytest.raises(NotElfError):
+        program_hash(tmp_path / "bench")
+
+
+def test_a_folder_is_all_of_its_files_by_their_names(tmp_path):
+    for name in ("lib/a.so", "lib/deep/b.so"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    first = signature(tmp_path, "lib")
+    (tmp_path / "lib/deep/b.so").rename(tmp_path / "lib/deep/c.so")
+    assert signature(tmp_path, "lib") != first
+    assert signature(tmp_path, "lib", "lib/a.so") != signature(tmp_path, "lib")
+
+
+def test_what_is_not_there_or_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "empty").mkdir()
+    for path in ("bench", "empty"):
+        with pytest.raises(NoProductError) as error:
+            signature(tmp_path, path)
+        assert error.value.found.data["path"] == path
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(NoProductError):
+        signature(tmp_path, "pipe")
+
+
+@pytest.mark.parametrize("path", ["", "/usr/bin/env", "../bench", "a/../../b"])
+def test_a_path_out_of_the_worktree_is_refused(path):
+    with pytest.raises(ConfigError):
+        product_paths(("./bench", path))
+
+
+def test_paths_are_kept_in_a_plain_form():
+    assert product_paths(("./bench", "a/../b/")) == ("bench", "b")
