@@ -27,6 +27,7 @@ from rtbisect.model.setup import Setup
 from rtbisect.process import locks
 from rtbisect.program import worktree_run
 from rtbisect.program.build_trees import BuildSettings, BuildTrees
+from rtbisect.program.counter import Counter
 from rtbisect.program.products import Products
 from rtbisect.program.wanted import wanted_of
 from rtbisect.report.draft import DraftMailer, LogKeeper, ReportSettings
@@ -201,6 +202,8 @@ def _command_ports(
         good_first=request.sought is Sought.REGRESSION,
         builds=_build_trees(command, tree, state / "run" / journal.campaign, progress),
         relayout=command.relayout,
+        counter=Counter(command.count) if command.count else None,
+        counted=command.counted,
         products=Products(command.products, program_hash) if command.products else None,
     )
     parts = Ports(

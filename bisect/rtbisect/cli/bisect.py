@@ -32,10 +32,11 @@ from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Better, CampaignKind, CampaignRequest, Sought
 from rtbisect.model.code import Narrowing
-from rtbisect.model.command import LONGEST_S, SUITE, CommandRequest, Extra
+from rtbisect.model.command import INSTRUCTIONS, LONGEST_S, SUITE, CommandRequest, Extra
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends
 from rtbisect.pipeline.further import FurtherBudgets
+from rtbisect.program.counter import counter_here
 from rtbisect.program.products import product_paths
 from rtbisect.program.tool_outputs import Format
 from rtbisect.program.wanted import wanted_of
@@ -136,6 +137,11 @@ def bisect(
     default="",
     metavar="PATH",
     help="Place of the number in JSON output: results[*].mean.",
+)
+@click.option(
+    "--count",
+    type=click.Choice([INSTRUCTIONS]),
+    help="Count what the command executes: the number to search, or evidence beside --metric.",
 )
 @click.option(
     "--better",
@@ -355,6 +361,7 @@ def _command_request(
     state: Path, repo: Path, command: tuple[str, ...], options: dict[str, Any]
 ) -> CommandRequest:
     """What is measured, of the options of `run` by their names."""
+    options["count"] = counter_here().value if options["count"] else ""
     tool, keep_builds = options.pop("tool"), options.pop("keep_builds")
     options["products"] = product_paths(options["products"])
     overlay, overlay_sha256 = resolve.pack_overlay(state, repo, options.pop("laid_over"))
@@ -403,6 +410,7 @@ def _check_options(request: CommandRequest) -> None:
         or request.format
         or request.extract
         or request.json_path
+        or request.count
         or request.ratio is not None
         or request.better != Better.LOWER.value
     )

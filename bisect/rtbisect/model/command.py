@@ -27,6 +27,8 @@ from rtbisect.model.code import Narrowing
 
 #: Suite, window and default name of a command's figure.
 SUITE, WINDOW, VALUE = "command", "run", "value"
+#: Name and unit of what it executes.
+INSTRUCTIONS = "instructions"
 
 #: A share of failing runs that is worth a search: flaky tests that fail a little more often
 #: are noise of another kind.
@@ -140,6 +142,8 @@ class CommandRequest:
     keep_builds: int = 0
     #: The build runs again before each run, with a seed for another code layout.
     relayout: bool = False
+    #: What counts instructions (program/counter.py), as the figure or beside it; "" for nothing.
+    count: str = ""
     #: Paths from the top of the worktree that the build leaves: revisions where these are equal are
     #: one; () where nothing is named.
     products: tuple[str, ...] = ()
@@ -179,6 +183,17 @@ class CommandRequest:
                 "the command of this campaign cannot be read", "start it again"
             ) from error
 
+    @property
+    def counted(self) -> bool:
+        """Instructions are the figure: they are counted, and no other one is named."""
+        printed = self.metric or self.format or self.extract or self.json_path
+        return bool(self.count) and not (printed or self.pass_fail)
+
+    @property
+    def figure(self) -> str:
+        """The name of the figure."""
+        return INSTRUCTIONS if self.counted else self.metric or VALUE
+
     def words(self, sought: Sought) -> list[str]:
         """The options and the command, as they stand on a command line that asks for a change."""
         named = (
@@ -188,6 +203,8 @@ class CommandRequest:
             ("--json-path", self.json_path),
         )
         words = [word for pair in named if pair[1] for word in pair]
+        if self.count:
+            words += ["--count", INSTRUCTIONS]
         if self.pass_fail:
             words.append("--pass-fail")
         words += sought.options
@@ -228,8 +245,8 @@ class CommandRequest:
         """The one metric: a share of failures, a ratio, or a plain difference of any size."""
         by_ratio = self.ratio is not None and not self.pass_fail
         return Threshold(
-            key=MetricKey(SUITE, self.metric or VALUE, WINDOW),
-            unit=self.unit,
+            key=MetricKey(SUITE, self.figure, WINDOW),
+            unit=INSTRUCTIONS if self.counted else self.unit,
             better=Better(self.better),
             scale=Scale.LOG if by_ratio else Scale.LINEAR,
             statistic=Statistic.FRACTION if self.pass_fail else Statistic.MEDIAN,

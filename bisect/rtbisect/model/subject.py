@@ -81,3 +81,5 @@ class RunOrder:
     probes: tuple[str, ...] = ()
     #: Of a command: that of the figure in the earlier runs; None before the first figure.
     unit: str | None = None
+    #: Of a command: its instructions are counted, whatever it prints.
+    count: bool = False

@@ -23,6 +23,8 @@ from rtbisect.model.report import HostPart, Report, ReportInput
 from rtbisect.pipeline import first_look, known, merge_base, multiple_culprits
 from rtbisect.pipeline.check import answer_of_ends, chosen_threshold
 from rtbisect.pipeline.compare import Comparison, compare, worst
+from rtbisect.pipeline.count_search import counted, search_counts
+from rtbisect.pipeline.counts_beside import beside
 from rtbisect.pipeline.search_and_proof import search_and_prove
 from rtbisect.pipeline.steps import Steps
 from rtbisect.search import verification
@@ -85,7 +87,8 @@ def _search_and_prove(
 ) -> Answer:
     """What is found of a change by one metric; `judgements` are those of the ends, if any."""
     none = known.prior_none(steps, threshold)
-    answer = search_and_prove(steps, graph, threshold, prior_none=none)
+    by_counts = search_counts(steps, graph, threshold) if counted(steps) else None
+    answer = by_counts or search_and_prove(steps, graph, threshold, prior_none=none)
     answer.judgements = judgements
     said, graph = answer.said, answer.graph or graph
     if said.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
@@ -94,7 +97,7 @@ def _search_and_prove(
             answer.before.append(elsewhere)
     elif said.outcome is Outcome.INCONCLUSIVE:
         answer.after += _last_fault(steps)
-    elif said.outcome is Outcome.CULPRIT:
+    elif said.outcome is Outcome.CULPRIT and not by_counts:
         if answer.culprit and steps.setup.request.sought is Sought.REPAIR:
             answer.before.append(Finding.of(Proofs.REPAIRS))
         multiple_culprits.check_prediction(answer)
@@ -102,7 +105,7 @@ def _search_and_prove(
             multiple_culprits.find_beside(steps, graph, threshold, answer)
     elif said.between:
         answer = multiple_culprits.find_on_both_sides(steps, graph, threshold, answer)
-    answer.after += _products(steps)
+    answer.after += (*beside(steps, threshold, answer), *_products(steps))
     # Not that of a part.
     answer.graph = graph
     return answer

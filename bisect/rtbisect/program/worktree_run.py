@@ -8,18 +8,22 @@ needs by itself, so that a build is only the promise that a revision can be trie
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import MisaskedError
 from rtbisect.model.code import AS_COMMITTED, BY_COMMAND, Build, BuildStatus, Function
-from rtbisect.model.command import SUITE, VALUE, WINDOW
+from rtbisect.model.command import INSTRUCTIONS, SUITE, VALUE, WINDOW
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.lab import NOT_RUN_CODE, REBUILT_S, Measurement, Run, RunStatus
 from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.process.command import cut, run
+from rtbisect.program.counter import Counter, Counting
 from rtbisect.program.figures import NoFigureError, Reading
 from rtbisect.program.output import (
     MOST_PRINTED_BYTES,
@@ -37,8 +41,7 @@ from rtbisect.program.wanted import Wanted, read
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from rtbisect.model.ports import Note
     from rtbisect.process.command import Completed
@@ -98,6 +101,10 @@ class CommandSettings:
     builds: BuildTrees | None = None
     #: Before each run, the build runs again for another code layout.
     relayout: bool = False
+    #: What counts instructions, where that is asked; None: nothing.
+    counter: Counter | None = None
+    #: They are the figure.
+    counted: bool = False
     #: What these leave; None where builds are known by their sources.
     products: Products | None = None
 
@@ -186,7 +193,7 @@ class CommandInWorktree:
                 gone = Finding.of(Commands.NOT_REBUILT, error=rebuilt.error)
                 return ended(status=RunStatus.INVALID, reason=gone)
             ended = partial(ended, facts=((REBUILT_S, f"{rebuilt.seconds:.3f}"),))
-        linked = self._linked(build.revision, order.run_id, note)
+        linked = self._linked(build.revision, order, note)
         if linked is not None and linked.error:
             broken = Finding.of(Commands.NOT_LINKED, error=linked.error)
             return ended(status=RunStatus.INVALID, reason=broken)
@@ -201,9 +208,14 @@ class CommandInWorktree:
         """A run of the command in a tree that is ready."""
         settings = self._settings
         out, err = self._fresh_logs(order.run_id)
-        done = self._started(revision, out, err, note)
-        status, reason, reading = self._outcome(done, out, order.unit)
-        if status is RunStatus.INVALID and (errors := tail(err)):
+        with self._counting(order) as counting:
+            done = self._started(revision, counting, (out, err), note)
+            if counting:
+                status, reason, reading = self._count(done, out, counting)
+            else:
+                status, reason, reading = self._outcome(done, out, order.unit)
+        refused = reason is not None and reason.kind == Commands.UNCOUNTABLE
+        if status is RunStatus.INVALID and not refused and (errors := tail(err)):
             reason = Finding.of(Commands.LAST_ERROR, why=reason, line=cut(errors[-1], 160))
         try:
             # Before its output is cut: that may be what has filled the disk.
@@ -212,7 +224,9 @@ class CommandInWorktree:
         finally:
             for path in (out, err):
                 keep_end(path)
-        check_goes_on(done, f"on {revision[:12]}", err)
+        # A signal is valgrind's then, and none of the command.
+        if not refused:
+            check_goes_on(done, f"on {revision[:12]}", err)
         measured = ended(
             status=status,
             reason=reason,
@@ -226,7 +240,8 @@ class CommandInWorktree:
             facts = (*measured.facts, (NOT_RUN_CODE, str(done.returncode)))
             measured = replace(measured, facts=facts)
         figure = Measurement(
-            suite=SUITE, name=settings.wanted.metric or VALUE, window=WINDOW,
+            suite=SUITE, window=WINDOW,
+            name=INSTRUCTIONS if counting else settings.wanted.metric or VALUE,
             value=reading.value, unit=reading.unit,
         )  # fmt: skip
         return replace(measured, measurements=(figure,))
@@ -240,10 +255,23 @@ class CommandInWorktree:
             path.unlink(missing_ok=True)
         return logs
 
-    def _started(self, revision: str, out: Path, err: Path, note: Note) -> Completed:
+    @contextmanager
+    def _counting(self, order: RunOrder) -> Iterator[Counting | None]:
+        """What counts a run, and forgets where it was left; None where nothing does."""
+        settings = self._settings
+        if settings.counter is None or not (settings.counted or order.count):
+            yield None
+            return
+        with TemporaryDirectory(dir=settings.work_dir, prefix="count-") as folder:
+            yield Counting(settings.counter, Path(folder))
+
+    def _started(
+        self, revision: str, counting: Counting | None, logs: tuple[Path, Path], note: Note
+    ) -> Completed:
         """The command, run to its end."""
+        argv, (out, err) = self._settings.argv, logs
         return run(
-            self._settings.argv,
+            counting.argv(argv) if counting else argv,
             cwd=self._source,
             timeout_s=self._settings.timeout_s,
             env={"RTBISECT_REVISION": revision},
@@ -274,12 +302,14 @@ class CommandInWorktree:
         self._at = revision
         return None
 
-    def _linked(self, revision: str, run_id: str, note: Note) -> Made | None:
-        """The link with a layout of its own for this run; None where none is asked for."""
+    def _linked(self, revision: str, order: RunOrder, note: Note) -> Made | None:
+        """The link with a layout of its own for this run; None where none is asked for, and where
+        instructions are counted, which are the same in all layouts.
+        """
         settings = self._settings
-        if settings.builds is None or not settings.relayout:
+        if settings.builds is None or not settings.relayout or settings.counted or order.count:
             return None
-        return settings.builds.link(revision, self._source, run_id, note)
+        return settings.builds.link(revision, self._source, order.run_id, note)
 
     def _outcome(
         self, done: Completed, out: Path, unit: str | None
@@ -288,16 +318,36 @@ class CommandInWorktree:
         if done.stopped:
             return (*self._stopped(done), None)
         if code == SKIP:
-            return RunStatus.SKIPPED, Finding.of(Commands.ENDED, code=code), None
+            return (*_ended(code), None)
         if self._settings.pass_fail:
             self._check_started(code, out)
             return RunStatus.COMPLETE, None, Reading((float(code != 0),))
         if code:
-            return RunStatus.INVALID, Finding.of(Commands.ENDED, code=code), None
+            return (*_ended(code), None)
         try:
             return RunStatus.COMPLETE, None, self._figure(out, unit)
         except NoFigureError as error:
             return RunStatus.INVALID, error.found, None
+
+    def _count(
+        self, done: Completed, out: Path, counting: Counting
+    ) -> tuple[RunStatus, Finding | None, Reading | None]:
+        """What was counted. MisaskedError where the very first run shows that nothing can be."""
+        code = done.returncode
+        line = counting.refused(tail(out.with_suffix(".err"))) if code else ""
+        if done.stopped or code == SKIP or (code and not line):
+            status, reason = self._stopped(done) if done.stopped else _ended(code)
+            return status, reason, None
+        reason = Finding.of(Commands.UNCOUNTABLE, line=line)
+        if not line:
+            try:
+                return RunStatus.COMPLETE, None, Reading((counting.count(),), INSTRUCTIONS)
+            except NoFigureError as error:
+                reason = error.found
+        if _is_first(out):
+            hint = "search by what it prints (--metric), or by --pass-fail"
+            raise MisaskedError(f"the first run: {speak(reason)}", hint)
+        return RunStatus.INVALID, reason, None
 
     def _stopped(self, done: Completed) -> tuple[RunStatus, Finding]:
         if done.overran:
@@ -362,6 +412,12 @@ def _seen(out: Path, error: NoFigureError) -> tuple[str, ...]:
         return ()
     lines = tail(out) or tail(out.with_suffix(".err"))
     return tuple(cut(line, 80) for line in lines[-_MOST_SEEN:])
+
+
+def _ended(code: int) -> tuple[RunStatus, Finding]:
+    """Of a run that is no evidence by its exit code."""
+    status = RunStatus.SKIPPED if code == SKIP else RunStatus.INVALID
+    return status, Finding.of(Commands.ENDED, code=code)
 
 
 def _is_first(out: Path) -> bool:

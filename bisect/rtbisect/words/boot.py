@@ -223,6 +223,8 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.LATE: "the command ran longer than {limit_s:g} s",
     Commands.ENDED: "the command ended with {code}",
     Commands.LAST_ERROR: "{why}: {line}",
+    Commands.NOT_COUNTED: "{counter} has counted no instructions of the command",
+    Commands.UNCOUNTABLE: "valgrind does not run this command: {line}",
     Commands.NO_PRODUCT: "the build leaves no {path}, which --product names",
     Commands.ALONE: "{revision:.12}: {why}; its runs are its own",
     Commands.PRODUCTS_VARY: (

@@ -22,7 +22,10 @@ def figure(value: float, sign: str = "", *, whole: bool = False) -> str:
 
 
 #: Units that read as a suffix, and those that say nothing.
-_UNITS = {"1/s": "/s", "1/ms": "/ms", "per_s": "/s", "1": "", "ratio": "", "count": "", "none": ""}
+_UNITS = {
+    "1/s": "/s", "1/ms": "/ms", "per_s": "/s", "1": "", "ratio": "", "count": "", "none": "",
+    "instructions": "", "k instructions": "k", "M instructions": "M", "G instructions": "G",
+}  # fmt: skip
 
 
 def unit(name: str, before: str = " ") -> str:
@@ -33,7 +36,11 @@ def unit(name: str, before: str = " ") -> str:
 
 #: From here on a time is told in the next larger unit.
 _LARGE = 1000.0
-_LARGER = {"ns": "us", "us": "ms"}
+_LARGER = {
+    "ns": "us", "us": "ms",
+    "instructions": "k instructions", "k instructions": "M instructions",
+    "M instructions": "G instructions",
+}  # fmt: skip
 
 
 def readable(name: str, *values: float) -> tuple[str, float]:

@@ -10,6 +10,7 @@ from rtbisect.model.finding import Kept
 from rtbisect.words import (
     answer,
     boot,
+    counts,
     judge,
     mail,
     page,
@@ -35,6 +36,7 @@ _TABLES: tuple[Mapping[str, Words], ...] = (
     page.SENTENCES,
     answer.SENTENCES,
     screen.SENTENCES,
+    counts.SENTENCES,
 )
 _SENTENCES: Mapping[str, Words] = {
     kind: words for table in _TABLES for kind, words in table.items()

@@ -264,6 +264,9 @@ class Commands(Kind):
     ENDED = "command.ended", "code"
     #: The last line that it printed as an error, beside what was found.
     LAST_ERROR = "command.last-error", "why line"
+    #: By perf or valgrind; the latter says why.
+    NOT_COUNTED = "command.not-counted", "counter"
+    UNCOUNTABLE = "command.uncountable", "line"
     #: The build has not left this file or folder; and that then the revision stands for itself.
     NO_PRODUCT = "command.no-product", "path"
     ALONE = "command.alone", "revision why"

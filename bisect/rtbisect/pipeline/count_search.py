@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The search by counts: two equal runs of a revision show that a figure has no noise, and then one
+run of each is enough.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import MisaskedError
+from rtbisect.judge.boots import Boots
+from rtbisect.model.campaign import Better, Judgement, Level, Outcome, Sample, Scale
+from rtbisect.model.command import CommandRequest, Extra
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.counts import Counts
+from rtbisect.model.kinds.pipeline import Work
+from rtbisect.model.kinds.search import Costs, Endings, Untestable
+from rtbisect.model.lab import RunStatus
+from rtbisect.model.result import CheckName, CheckStatus, TestedRevision, Verification
+from rtbisect.model.subject import Measured
+from rtbisect.pipeline.answer import Answer
+from rtbisect.pipeline.attribution import NOT_ATTRIBUTED
+from rtbisect.pipeline.boot_queue import BootRequest
+from rtbisect.pipeline.proof import ProofEnd
+from rtbisect.search.ancestry import Ancestry, candidates_between
+from rtbisect.search.exact import Exact
+from rtbisect.search.spec import BootPurpose, SearchAnswer
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Threshold
+    from rtbisect.model.code import CommitGraph
+    from rtbisect.pipeline.steps import Steps
+
+#: Two runs of one revision may differ by this share: random addresses, dates of another length.
+TOLERANCE = 1e-4
+#: The smallest change that counts, where nobody says another one (--ratio).
+SMALLEST = 2 * TOLERANCE
+#: A commit is named that makes this part of the change between the ends.
+NAMED = 0.2
+#: Parts of the range that are halved at most: each costs the logarithm of its commits.
+MOST_PARTS = 12
+#: Runs without a figure in a row, after which a revision is left out.
+TRIES = 2
+
+
+def counted(steps: Steps) -> bool:
+    """Whether the figure that is searched is a count."""
+    request = steps.setup.request
+    return steps.traits.measured is Measured.COMMAND and CommandRequest.of(request).counted
+
+
+def spread(counts: tuple[float, ...]) -> float:
+    """How far counts of one revision lie apart, as a share."""
+    return (max(counts) - min(counts)) / max(1.0, *map(abs, counts))
+
+
+def search_counts(steps: Steps, graph: CommitGraph, threshold: Threshold) -> Answer | None:
+    """What counts say; None where they are not equal from run to run, or an end has none: that is
+    left to the search that knows noise, which has the runs.
+    """
+    return _CountSearch(steps=steps, graph=graph, threshold=threshold).answer()
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A commit and the parent that it is least worse than."""
+
+    sha: str
+    parent: str
+    #: In badness.
+    size: float
+
+
+class _Varies(Exception):  # noqa: N818  (no error: the figure has noise)
+    """Two runs of a revision differ."""
+
+
+class _Spent(Exception):  # noqa: N818
+    """The budget has ended."""
+
+
+@dataclass(kw_only=True)
+class _CountSearch:
+    steps: Steps
+    #: Of the whole range.
+    graph: CommitGraph
+    threshold: Threshold
+    #: Counts by revision, of all that have any.
+    counts: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    untestable: dict[str, Finding] = field(default_factory=dict)
+    #: Suspects where the budget ended, and where revisions that cannot be measured hide the commit.
+    left: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+
+    def answer(self) -> Answer | None:
+        older, newer = self.graph.older, self.graph.newer
+        builds = [self.steps.build(end) for end in (older, newer)]
+        if not all(each.ok for each in builds) or builds[0].signature == builds[1].signature:
+            return None
+        counter = CommandRequest.of(self.steps.setup.request).count
+        self.steps.tell(Counts.BY, counter=counter)
+        try:
+            for sha in (older, newer, newer, older):
+                self._count(sha, BootPurpose.CALIBRATE, 3)
+                if sha in self.untestable:
+                    return None
+            self._check_equal(older)
+            self._check_equal(newer)
+            if (alike := self._alike()) is not None:
+                return alike
+            found = self._steps_of_range()
+            for step in found:
+                for sha in (step.parent, step.sha):
+                    if len(self.counts[sha]) == 1:
+                        self._count(sha, BootPurpose.VERIFY, 1)
+                    self._check_equal(sha)
+        except _Varies:
+            return None
+        except _Spent:
+            return self._unfinished() if self.left else None
+        return self._named(found)
+
+    # What is measured.
+
+    def _count(self, sha: str, purpose: BootPurpose, left: int) -> None:
+        """Measure a revision once, or learn that it cannot be."""
+        build = self.steps.build(sha)
+        if not build.ok:
+            self.untestable[sha] = Finding.of(Untestable.NO_BUILD)
+            return
+        if sha not in self.counts and (twin := self._twin(build.signature)):
+            self.counts[sha] = self.counts[twin]
+            return
+        run = None
+        for _ in range(TRIES):
+            if not self.steps.budget.boots_left:
+                raise _Spent
+            run = self.steps.boot(BootRequest(sha=sha, purpose=purpose, left=left))
+            if run.complete:
+                break
+        assert run is not None
+        told = Boots((run,)).figure(self.threshold.key)
+        if not run.complete or not told:
+            hung = Finding.of(Untestable.HUNG)
+            why = hung if run.status is RunStatus.HUNG else Finding.of(Untestable.SKIPPED)
+            if run.status is RunStatus.INVALID:
+                why = Finding.of(Untestable.INVALID, runs=TRIES)
+            self.untestable[sha] = why
+            return
+        self.steps.tell(
+            Work.FIGURE, purpose=purpose, revision=sha, variant="", unit=self.threshold.unit,
+            metric=str(self.threshold.key), value=told[0].value,
+        )  # fmt: skip
+        self.counts[sha] = (*self.counts.get(sha, ()), told[0].value)
+
+    def _twin(self, signature: str) -> str | None:
+        builds = self.steps.builds
+        same = (sha for sha in self.counts if builds[sha].signature == signature)
+        return next(same, None) if signature else None
+
+    def _check_equal(self, sha: str) -> None:
+        apart = spread(self.counts[sha])
+        if apart > TOLERANCE:
+            low, high = min(self.counts[sha]), max(self.counts[sha])
+            self.steps.tell(Counts.VARY, revision=sha, low=low, high=high, share=apart)
+            raise _Varies
+
+    def _badness(self, sha: str) -> float:
+        value = self.counts[sha][0]
+        return value if self.threshold.better is Better.LOWER else -value
+
+    @property
+    def _total(self) -> float:
+        """The change between the ends, in badness."""
+        return self._badness(self.graph.newer) - self._badness(self.graph.older)
+
+    # What it says.
+
+    def _alike(self) -> Answer | None:
+        """The answer where the ends have the same counts; None where the newer one is worse.
+        MisaskedError where it is better.
+        """
+        before, after = (self.counts[end][0] for end in (self.graph.older, self.graph.newer))
+        by_ratio = self.threshold.scale is Scale.LOG
+        smallest = max(SMALLEST, self.threshold.min_effect - 1 if by_ratio else 0.0)
+        share = (after - before) / max(1.0, abs(before))
+        if abs(share) < smallest:
+            said = SearchAnswer(
+                outcome=Outcome.NOT_REPRODUCED,
+                tested=self._tested(),
+                reasons=(Finding.of(Counts.ALIKE, older=before, newer=after, share=share),),
+            )
+            return Answer(metric=self.threshold.key, said=said)
+        if self._total < 0 and not Extra.of(self.steps.setup.request).given:
+            good, bad = self.steps.setup.request.sought.ends(before, after)
+            raise MisaskedError(
+                f"the change is the other way round: the good end executes {good:,.0f}"
+                f" instructions, the bad end {bad:,.0f}",
+                "exchange --good and --bad, or look at --better",
+            )
+        return None
+
+    def _steps_of_range(self) -> list[_Step]:
+        """The commits that make NAMED of the change and more, the largest first; the largest one
+        where there is none. Parts of the range that differ by less are not looked at.
+        """
+        parts = [(self._total, self.graph.older, self.graph.newer)]
+        found: list[_Step] = []
+        for _ in range(MOST_PARTS):
+            size, older, newer = max(parts, default=(0.0, "", ""))
+            if size < NAMED * self._total or size <= 0:
+                break
+            parts.remove((size, older, newer))
+            step = self._halved(older, newer)
+            if step is None:
+                continue
+            found.append(step)
+            parts += [
+                (self._badness(newest) - self._badness(oldest), oldest, newest)
+                for oldest, newest in ((older, step.parent), (step.sha, newer))
+            ]
+        found.sort(key=lambda step: -step.size)
+        large = [step for step in found if step.size >= NAMED * self._total]
+        return large or found[:1]
+
+    def _halved(self, older: str, newer: str) -> _Step | None:
+        """The commit that crosses the middle of a part; None where it is hidden."""
+        whole = (older, newer) == (self.graph.older, self.graph.newer)
+        part = self.graph if whole else candidates_between(self.graph, older, newer)
+        ancestry = Ancestry(part)
+        middle = (self._badness(older) + self._badness(newer)) / 2
+        while True:
+            figures = {sha: self._badness(sha) for sha in self.counts}
+            exact = Exact(ancestry, figures, frozenset(self.untestable), middle)
+            self.left = exact.left
+            left, commits = len(self.left), len(part)
+            self.steps.ports.progress.tell(Finding.of(Counts.LEFT, left=left, commits=commits))
+            sha = exact.next()
+            if sha is None:
+                break
+            self._count(sha, BootPurpose.SEARCH, math.ceil(math.log2(max(2, left))) + 1)
+        if len(exact.left) > 1:
+            self.hidden = self.hidden or exact.left
+            return None
+        known = [sha for sha in part.parents_of(exact.suspect) if sha in self.counts] or [older]
+        parent = max(known, key=self._badness)
+        size = self._badness(exact.suspect) - self._badness(parent)
+        return _Step(exact.suspect, parent, size)
+
+    def _named(self, found: list[_Step]) -> Answer:
+        """The answer of a range that was searched to its end."""
+        if not found:
+            return self._one_of_hidden()
+        if found[0].size < NAMED * self._total:
+            first = found[0]
+            part = first.size / self._total
+            told = Finding.of(Counts.SMALL_STEPS, sha=first.sha, part=part)
+            said = SearchAnswer(outcome=Outcome.GRADUAL, tested=self._tested(), reasons=(told,))
+            return Answer(metric=self.threshold.key, said=replace(said, confidence=1.0))
+        answer, *others = (self._answer_of(step) for step in found)
+        answer.others, answer.several = tuple(others), bool(others)
+        for other in others:
+            answer.after += other.said.reasons
+        return answer
+
+    def _answer_of(self, step: _Step) -> Answer:
+        base, new = (Sample(self.counts[sha]) for sha in (step.parent, step.sha))
+        before, after = base.values[0], new.values[0]
+        told = Finding.of(
+            Counts.STEP, sha=step.sha, parent=step.parent, before=before, after=after,
+            share=(after - before) / max(1.0, abs(before)), part=step.size / self._total,
+        )  # fmt: skip
+        by_ratio = self.threshold.scale is Scale.LOG
+        effect = after / before if by_ratio and before else after - before
+        judgement = Judgement(
+            key=self.threshold.key, level=Level.REGRESSED, base=base, new=new, effect=effect,
+            interval=(effect, effect), p=0.0, reason=told,
+        )  # fmt: skip
+        check = Verification(
+            check=CheckName.PARENT, status=CheckStatus.PASS, judgement=judgement,
+            recovery=step.size / self._total, parent=step.parent[:12],
+        )  # fmt: skip
+        tested = self._tested()
+        said = SearchAnswer(
+            outcome=Outcome.CULPRIT, culprit=step.sha, candidates=((step.sha, 1.0),),
+            confidence=1.0, tested=tested, reasons=(told,),
+        )  # fmt: skip
+        proof = ProofEnd(
+            attribution=NOT_ATTRIBUTED, merge=len(self.graph.parents_of(step.sha)) > 1,
+            checks=(check,), table=(), tested=tested, probability=None,
+        )  # fmt: skip
+        return Answer(metric=self.threshold.key, said=said, proof=proof)
+
+    def _one_of_hidden(self) -> Answer:
+        """The commit is one of those that cannot be told apart."""
+        untestable = tuple(
+            Finding.of(Untestable.REVISION, sha=sha, why=self.untestable[sha])
+            for sha in self.hidden
+            if sha in self.untestable
+        )
+        told = Finding.of(
+            Endings.CULPRIT_SET, commits=len(self.hidden), probability=1.0, untestable=untestable
+        )
+        said = self._open(Outcome.CULPRIT_SET, self.hidden, told)
+        return Answer(metric=self.threshold.key, said=replace(said, confidence=1.0))
+
+    def _unfinished(self) -> Answer:
+        boots, builds = len(self.steps.runs), len(self.steps.builds)
+        spent = Finding.of(Costs.WORK, boots=boots, builds=builds)
+        told = Finding.of(Endings.SEARCH_BUDGET, spent=spent)
+        said = self._open(Outcome.INCONCLUSIVE, self.left, told)
+        return Answer(metric=self.threshold.key, said=said)
+
+    def _open(self, outcome: Outcome, shas: tuple[str, ...], told: Finding) -> SearchAnswer:
+        candidates = tuple((sha, 1 / len(shas)) for sha in shas[:20])
+        return SearchAnswer(
+            outcome=outcome, candidates=candidates, tested=self._tested(), reasons=(told,)
+        )
+
+    def _tested(self) -> tuple[TestedRevision, ...]:
+        """The good end first, then in the order of the history."""
+        graph, middle = self.graph, self._badness(self.graph.older) + self._total / 2
+        subjects = {commit.sha: commit.subject for commit in graph.commits}
+        known = {*self.counts, *self.untestable}
+        outside = sorted(known - subjects.keys(), key=lambda sha: (sha != graph.older, sha))
+        runs = [run.revision for run in self.steps.runs if run.complete]
+        return tuple(
+            TestedRevision(
+                sha,
+                subjects.get(sha, ""),
+                runs.count(sha),
+                float(self._badness(sha) > middle) if sha in self.counts else 0.5,
+                self.untestable.get(sha),
+            )
+            for sha in (*outside, *(sha for sha in subjects if sha in known))
+        )

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Counts of instructions as evidence beside another figure: does the commit execute more, or is it
+where the code lies, and what it waits for?
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING
+
+from rtbisect.model.campaign import Outcome, Scale, Statistic
+from rtbisect.model.command import CommandRequest
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.counts import Counts
+from rtbisect.model.kinds.search import Untestable
+from rtbisect.model.lab import Run
+from rtbisect.model.subject import Measured, RunOrder
+from rtbisect.pipeline.count_search import SMALLEST, counted, spread
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Judgement, Threshold
+    from rtbisect.pipeline.answer import Answer
+    from rtbisect.pipeline.steps import Steps
+
+#: Runs of each of the two revisions.
+RUNS = 2
+
+
+def beside(steps: Steps, threshold: Threshold, answer: Answer) -> tuple[Finding, ...]:
+    """What counts say of the commit and its parent, of both ends where none is named; () where
+    nobody asks for them, or nothing is left to run.
+    """
+    request = steps.setup.request
+    if steps.traits.measured is not Measured.COMMAND or not CommandRequest.of(request).count:
+        return ()
+    if counted(steps) or answer.outcome is Outcome.NOOP or not steps.budget.boots_left:
+        return ()
+    older, newer = request.older, request.newer
+    judgement = None
+    if answer.culprit:
+        result = answer.result()
+        older, newer, judgement = (
+            _parent_of(steps, answer.culprit),
+            answer.culprit,
+            result.judgement,
+        )
+    steps.tell(Counts.BY, counter=CommandRequest.of(request).count)
+    counts: dict[str, tuple[float, ...]] = {}
+    for sha in (older, newer):
+        values = _counted(steps, sha)
+        if isinstance(values, Finding):
+            return (steps.tell(Counts.UNCOUNTED, revision=sha, why=values),)
+        counts[sha] = values
+    apart = max(map(spread, counts.values()))
+    before, after = min(counts[older]), min(counts[newer])
+    share = (after - before) / max(1.0, before)
+    kind = Counts.SAME if abs(share) <= max(SMALLEST, 2 * apart) else Counts.BESIDE
+    change, low, high = _change(threshold, judgement)
+    return (
+        steps.tell(
+            kind, older=older, newer=newer, share=share, spread=apart,
+            metric=str(threshold.key), change=change, low=low, high=high,
+        ),
+    )  # fmt: skip
+
+
+def _parent_of(steps: Steps, culprit: str) -> str:
+    request = steps.setup.request
+    return steps.graph(request.older, request.newer).parents_of(culprit)[0]
+
+
+def _counted(steps: Steps, sha: str) -> tuple[float, ...] | Finding:
+    """Counts of a revision, or why it has none."""
+    build, journal = steps.build(sha), steps.ports.journal
+    if not build.ok:
+        return Finding.of(Untestable.NO_BUILD)
+    values: list[float] = []
+    for number in range(1, RUNS + 1):
+        identity = f"{journal.campaign}-c{sha[:12]}-{number}"
+        order = RunOrder(run_id=identity, number=number, count=True)
+        run = journal.step(
+            f"count/{sha}/{number}", Run, partial(steps.ports.subject.run, build, order)
+        )
+        if not run.complete:
+            return run.reason or Finding.of(Untestable.INVALID, runs=1)
+        values += [seen.value for seen in run.measurements]
+    return tuple(values)
+
+
+def _change(
+    threshold: Threshold, judgement: Judgement | None
+) -> tuple[float | None, float | None, float | None]:
+    """The change of the figure as a share of what it was, and its interval; None where it has no
+    such share.
+    """
+    none = None, None, None
+    if judgement is None or judgement.figure is not None or not judgement.two_sided:
+        return none
+    if threshold.statistic is Statistic.FRACTION:
+        return none
+    numbers = (judgement.effect, *judgement.interval)
+    if threshold.scale is Scale.LOG:
+        effect, low, high = (each - 1 for each in numbers)
+        return effect, low, high
+    base = median(judgement.base.values)
+    if base <= 0:
+        return none
+    effect, low, high = (each / base for each in numbers)
+    return effect, low, high

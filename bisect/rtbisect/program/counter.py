@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Counts the instructions that a command and its children execute in user space: by the counters of
+the CPU (`perf stat`), or where there are none by valgrind's cachegrind.
+
+Of a child that forks and starts no other program valgrind counts what its parent had executed
+before the fork once more.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.process.command import cut, run
+from rtbisect.program.figures import NoFigureError
+from rtbisect.program.output import tail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_EVENT = "instructions:u"
+#: Seconds that a look at the machine may take.
+_LOOK_S = 60.0
+_SUMMARY = re.compile(r"^summary: (\d{1,30})\b", re.MULTILINE)
+#: What valgrind says of a program that it does not run, in its own files and among the errors.
+_REFUSED = re.compile(r"valgrind: .*|Warning: Can't execute .*")
+
+
+class Counter(StrEnum):
+    """What counts."""
+
+    PERF = "perf"
+    VALGRIND = "valgrind"
+
+
+def counter_here() -> Counter:
+    """What counts on this machine; ConfigError where nothing does."""
+    if shutil.which(Counter.PERF) is not None:
+        with TemporaryDirectory() as folder, suppress(ConfigError, InfrastructureError):
+            counting = Counting(Counter.PERF, Path(folder))
+            run(counting.argv(("true",)), cwd=Path(folder), timeout_s=_LOOK_S)
+            with suppress(NoFigureError):
+                counting.count()
+                return Counter.PERF
+    if shutil.which(Counter.VALGRIND) is not None:
+        return Counter.VALGRIND
+    raise ConfigError(
+        "nothing counts instructions here: perf does not, and there is no valgrind",
+        "install valgrind (apt-get install valgrind), or let perf use the counters of the CPU",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """The counts of one run."""
+
+    counter: Counter
+    #: Where they are left; empty before.
+    folder: Path
+
+    def argv(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """The command, counted."""
+        if self.counter is Counter.PERF:
+            place = str(self.folder / "perf")
+            return ("perf", "stat", "-e", _EVENT, "-x", ",", "-o", place, "--", *argv)
+        # %p is the process: each writes files of its own.
+        return (
+            "valgrind", "--tool=cachegrind", "--cache-sim=no", "--branch-sim=no",
+            "--trace-children=yes", f"--cachegrind-out-file={self.folder}/%p.out",
+            f"--log-file={self.folder}/%p.log", "--", *argv,
+        )  # fmt: skip
+
+    def count(self) -> float:
+        """Instructions of all processes; NoFigureError where nothing was counted."""
+        counts = list(self._of_perf() if self.counter is Counter.PERF else self._of_valgrind())
+        if not sum(counts):
+            raise NoFigureError(Commands.NOT_COUNTED, counter=self.counter.value)
+        return float(sum(counts))
+
+    def refused(self, errors: Sequence[str]) -> str:
+        """What valgrind says of a program that it does not run; "" where it says nothing. `errors`
+        are the lines that the run printed as such.
+        """
+        if self.counter is Counter.PERF:
+            return ""
+        logs = [line for path in sorted(self.folder.glob("*.log")) for line in tail(path)]
+        found = (_REFUSED.search(line) for line in (*logs, *errors))
+        return next((cut(match[0], 160) for match in found if match), "")
+
+    def _of_perf(self) -> Iterator[int]:
+        path = self.folder / "perf"
+        for line in tail(path) if path.is_file() else ():
+            value, _unit, event = [*line.split(","), "", ""][:3]
+            if event == _EVENT and value.isdecimal():
+                yield int(value)
+
+    def _of_valgrind(self) -> Iterator[int]:
+        for path in sorted(self.folder.glob("*.out")):
+            # The sum is the last line of what may be megabytes.
+            yield from (int(each) for each in _SUMMARY.findall("\n".join(tail(path))))

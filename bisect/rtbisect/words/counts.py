@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Words of counts of instructions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rtbisect.model.kinds.counts import Counts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rtbisect.words.template import Words
+
+#: A shift of counts that two runs of one revision show is worth telling from here on.
+_TOLD = 1e-5
+
+
+def _by(data: Mapping[str, Any]) -> str:
+    if data["counter"] == "perf":
+        return "instructions are counted by the CPU (perf stat)"
+    return "instructions are counted by valgrind: a run takes 20 to 50 times as long"
+
+
+def _change(data: Mapping[str, Any]) -> str:
+    """The figure beside the counts."""
+    if data["change"] is None:
+        return ""
+    return "; {metric:metric} {change:+.1%} ({low:+.1%} to {high:+.1%})"
+
+
+def _beside(data: Mapping[str, Any]) -> str:
+    many = "more" if data["share"] > 0 else "fewer"
+    spread = " (two runs of one revision differ by {spread:.2%})" if data["spread"] > _TOLD else ""
+    amount = f"{abs(data['share']):.2%}"
+    told = f"{{newer:.12}} executes {amount} {many} instructions than {{older:.12}}"
+    return f"{told}{spread}{_change(data)}"
+
+
+def _same(data: Mapping[str, Any]) -> str:
+    within = "{share:+.3%}" if data["spread"] <= _TOLD else "{share:+.2%}, within {spread:.2%}"
+    return (
+        f"{{newer:.12}} executes as many instructions as {{older:.12}} ({within}): what differs is"
+        f" the layout of the code, caches or waiting, not what is executed{_change(data)}"
+    )
+
+
+SENTENCES: Mapping[str, Words] = {
+    Counts.BY: _by,
+    Counts.VARY: (
+        "two {voice.run}s of {revision:.12} execute {low:,.0f} and {high:,.0f} instructions"
+        " ({share:.2%} apart): the program goes by the time, or by random numbers (PYTHONHASHSEED=0"
+        " fixes those of Python), or the command builds (use --build); the counts are searched as a"
+        " figure with noise"
+    ),
+    Counts.ALIKE: (
+        "both ends execute as many instructions: {older:,.0f} and {newer:,.0f} ({share:+.3%})"
+    ),
+    Counts.LEFT: "{left} of {commits:many commit} left",
+    Counts.STEP: (
+        "{sha:.12} executes {after:,.0f} instructions and its parent {parent:.12} {before:,.0f}"
+        " ({share:+.2%}), the same in two {voice.run}s each; that is {part:part} the change between"
+        " the ends"
+    ),
+    Counts.SMALL_STEPS: (
+        "no commit makes more than {part:percent} of the change between the ends, which {sha:.12}"
+        " makes"
+    ),
+    Counts.BESIDE: _beside,
+    Counts.SAME: _same,
+    Counts.UNCOUNTED: "the instructions of {revision:.12} are not counted: {why}",
+}

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Campaigns of `run --count instructions`: what counts without noise say, and when they do not."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from helpers.campaigns import KeptMailer, Quiet, StillClock, as_kept, line_of, sha
+from helpers.findings import Like, first
+from rtbisect.errors import MisaskedError
+from rtbisect.model.campaign import CampaignRequest, Limits, Outcome, Sought
+from rtbisect.model.code import Build, BuildStatus, Commit, CommitGraph
+from rtbisect.model.command import INSTRUCTIONS, SUITE, WINDOW, CommandRequest
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Commands
+from rtbisect.model.kinds.counts import Counts
+from rtbisect.model.kinds.search import Endings
+from rtbisect.model.lab import Measurement, Run, RunStatus
+from rtbisect.model.ports import Ports
+from rtbisect.model.result import CheckName
+from rtbisect.model.setup import Setup
+from rtbisect.pipeline import bisect
+from rtbisect.program.worktree_run import traits_of
+from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.journal import StoreJournal
+from rtbisect.trees.fake import FakeTree
+
+
+@dataclass
+class Commanded:
+    """A command that executes so many instructions, and takes some time."""
+
+    #: By the number of the revision and that of its run.
+    counts: object
+    times: object = lambda _number, _run: 1.0
+    broken: frozenset = frozenset()
+    signature: object = str
+    failing: frozenset = frozenset()
+    counted: bool = True
+    runs: list = field(default_factory=list)
+    traits: object = field(default_factory=lambda: traits_of(built=False))
+
+    def width(self):
+        return 1
+
+    def files(self, _build):
+        return frozenset()
+
+    def changed(self, _parent, _culprit):
+        return None
+
+    def build(self, revision, _layout, _note):
+        number = int(revision, 16)
+        if number in self.broken:
+            return Build(
+                revision=revision, config_name="command", status=BuildStatus.FAILED, first_error="x"
+            )
+        return Build(
+            revision=revision, config_name="command", status=BuildStatus.OK,
+            signature=self.signature(number),
+        )  # fmt: skip
+
+    def run(self, build, order, _note):
+        number = int(build.revision, 16)
+        at = self.runs.count(number)
+        self.runs.append(number)
+        counting = order.count or self.counted
+        if number in self.failing or (counting and self.counts is None):
+            return Run(
+                run_id=order.run_id, revision=build.revision, status=RunStatus.INVALID,
+                reason=Finding.of(Commands.ENDED, code=1),
+            )  # fmt: skip
+        figure = Measurement(
+            suite=SUITE, name=INSTRUCTIONS if counting else "ms", window=WINDOW,
+            value=float((self.counts if counting else self.times)(number, at)),
+            unit=INSTRUCTIONS if counting else "ms",
+        )  # fmt: skip
+        return Run(
+            run_id=order.run_id, revision=build.revision, status=RunStatus.COMPLETE,
+            measurements=(figure,), window_order=(WINDOW,), seconds=0.1,
+        )  # fmt: skip
+
+
+def searched(tmp_path, subject, graph=None, *, sought=Sought.REGRESSION, most=300, **asked):
+    """The result of a campaign, and the commands that were run in it."""
+    graph = graph or line_of(1000)
+    command = CommandRequest(argv=("./bench",), count="valgrind", max_runs=most, **asked)
+    subject.counted = command.counted
+    request = CampaignRequest(
+        kind="run", site="", tree="t", older=graph.older, newer=graph.newer, suite=SUITE,
+        metric=command.metric or None, extra=command.extra(), repo="/r", sought=sought,
+    )  # fmt: skip
+    store = CampaignStore(tmp_path)
+    campaign = store.create("run", as_kept(request), "now")
+    setup = Setup(
+        request=request, tree="t", repo="/r", thresholds=(command.threshold(),),
+        limits=Limits(max_boots=most, max_builds=most), operator="", kernel=None,
+        given_boot_s=1.0,
+    )  # fmt: skip
+    parts = Ports(
+        tree=FakeTree(commits=graph, folder=tmp_path / "tree"), subject=subject,
+        journal=StoreJournal(store.database, campaign), mailer=KeptMailer(), clock=StillClock(),
+        progress=Quiet(),
+    )  # fmt: skip
+    result, _report = bisect.bisect(setup, parts)
+    return result
+
+
+def stepping(*steps, base=1_000_000):
+    """Counts that each (number, share) of `steps` raises."""
+    return lambda number, _run: base * (1 + sum(share for at, share in steps if number >= at))
+
+
+def test_one_of_a_thousand_commits_is_found_with_sixteen_runs(tmp_path):
+    subject = Commanded(stepping((617, 0.05), (200, 0.002)))
+    result = searched(tmp_path, subject)
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(617))
+    assert len(set(subject.runs)) <= 12
+    # The ends, the commit and its parent twice.
+    assert len(subject.runs) <= len(set(subject.runs)) + 4
+    told = first(result.reasons, Counts.STEP)
+    assert (told["parent"], round(told["part"], 2)) == (sha(616), 0.96)
+    assert [check.check for check in result.verifications] == [CheckName.PARENT]
+    assert result.judgement.base.n == result.judgement.new.n == 2
+
+
+def test_ends_with_the_same_counts_end_the_search(tmp_path):
+    subject = Commanded(lambda _number, run: 1_000_000 + 20 * run)
+    result = searched(tmp_path, subject)
+    assert result.outcome is Outcome.NOT_REPRODUCED
+    assert first(result.reasons, Counts.ALIKE)
+    assert len(subject.runs) == 4
+
+
+def test_a_change_the_other_way_round_is_a_wrong_request(tmp_path):
+    with pytest.raises(MisaskedError):
+        searched(tmp_path, Commanded(stepping((617, -0.05))))
+
+
+def test_a_repair_is_searched_the_other_way_round(tmp_path):
+    result = searched(tmp_path, Commanded(stepping((617, -0.05))), sought=Sought.REPAIR)
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(617))
+
+
+def test_a_ratio_says_what_counts(tmp_path):
+    result = searched(tmp_path, Commanded(stepping((617, 0.05))), ratio=1.1)
+    assert result.outcome is Outcome.NOT_REPRODUCED
+
+
+def test_all_large_steps_are_named_the_largest_first(tmp_path):
+    subject = Commanded(stepping((100, 0.025), (500, 0.05), (900, 0.03), (950, 0.001)))
+    result = searched(tmp_path, subject)
+    assert result.outcome is Outcome.MULTIPLE_CULPRITS
+    assert [sha for sha, _ in result.candidates] == [sha(500), sha(900), sha(100)]
+
+
+def test_many_small_steps_are_no_commit(tmp_path):
+    subject = Commanded(lambda number, _run: 1_000_000 + 100 * number)
+    result = searched(tmp_path, subject)
+    assert (result.outcome, result.culprit) == (Outcome.GRADUAL, None)
+    assert first(result.reasons, Counts.SMALL_STEPS)["part"] == pytest.approx(0.001)
+
+
+def test_counts_that_vary_are_searched_as_a_figure_with_noise(tmp_path):
+    subject = Commanded(lambda number, run: 1e6 * (1 + 0.1 * (number >= 4) + 0.003 * (run % 3)))
+    result = searched(tmp_path, subject, line_of(6))
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(4))
+    assert not [each for each in result.reasons if each.kind == Counts.STEP]
+    assert subject.runs.count(0) >= 6
+
+
+def test_a_commit_whose_counts_vary_is_not_believed_as_exact(tmp_path):
+    # The ends repeat; the commit and what follows, but for the end, does not.
+    subject = Commanded(
+        lambda number, run: 1e6 * (1 + 0.1 * (number >= 4) + 0.003 * (run % 3) * (3 < number < 8))
+    )
+    result = searched(tmp_path, subject, line_of(8))
+    assert not [each for each in result.reasons if each.kind == Counts.STEP]
+    assert result.culprit == sha(4)
+
+
+def test_revisions_that_cannot_be_measured_hide_the_commit(tmp_path):
+    subject = Commanded(stepping((50, 0.05)), broken=frozenset({48, 49}), failing=frozenset({50}))
+    result = searched(tmp_path, subject, line_of(100))
+    assert result.outcome is Outcome.CULPRIT_SET
+    assert [sha for sha, _ in result.candidates] == [sha(n) for n in (48, 49, 50, 51)]
+    assert len(first(result.reasons, Endings.CULPRIT_SET)["untestable"]) == 3
+
+
+def test_equal_builds_share_their_counts(tmp_path):
+    subject = Commanded(stepping((617, 0.05)), signature=lambda number: str(number >= 617))
+    result = searched(tmp_path, subject)
+    assert result.culprit == sha(617)
+    assert set(subject.runs) == {0, 1000}
+
+
+def test_a_budget_that_ends_leaves_the_candidates(tmp_path):
+    result = searched(tmp_path, Commanded(stepping((617, 0.05))), most=8)
+    assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
+    assert first(result.reasons, Endings.SEARCH_BUDGET)
+    assert 0 < len(result.candidates) <= 20
+
+
+def test_a_merge_is_named_as_one(tmp_path):
+    commits = (
+        Commit(sha(1), (sha(0),), "a"), Commit(sha(2), (sha(0),), "b"),
+        Commit(sha(3), (sha(1), sha(2)), "merge"), Commit(sha(4), (sha(3),), "z"),
+    )  # fmt: skip
+    graph = CommitGraph(sha(0), sha(4), commits)
+    result = searched(tmp_path, Commanded(stepping((3, 0.05))), graph)
+    assert (result.outcome, result.culprit) == (Outcome.MERGE_CULPRIT, sha(3))
+
+
+def noisy(number, run):
+    return 10 + 5 * (number >= 4) + ((7 * number + 5 * run) % 10) / 10
+
+
+@pytest.mark.parametrize(
+    ("counts", "kind", "share"),
+    [
+        (stepping((4, 0.057)), Counts.BESIDE, 0.057),
+        (stepping((4, 0.00001)), Counts.SAME, 0.00001),
+        # What two runs of one revision differ by tells nothing.
+        (lambda n, run: 1e6 * (1 + 0.002 * (n >= 4) + 0.002 * (run % 2)), Counts.SAME, None),
+    ],
+)
+def test_counts_stand_beside_a_time(tmp_path, counts, kind, share):
+    subject = Commanded(counts, noisy)
+    result = searched(tmp_path, subject, line_of(6), metric="ms")
+    assert result.culprit == sha(4)
+    told = first(result.reasons, kind)
+    assert (told["older"], told["newer"]) == (sha(3), sha(4))
+    assert share is None or told["share"] == pytest.approx(share)
+    assert 0.3 < told["low"] <= told["change"] <= told["high"] < 0.8
+
+
+def test_a_command_that_cannot_be_counted_keeps_its_answer(tmp_path):
+    result = searched(tmp_path, Commanded(None, noisy), line_of(6), metric="ms")
+    assert result.culprit == sha(4)
+    assert first(result.reasons, Counts.UNCOUNTED)["why"] == Like(Commands.ENDED, code=1)
