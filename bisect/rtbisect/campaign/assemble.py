@@ -186,35 +186,44 @@ def _command_ports(
         given_build_s=_given_build_s(command),
         given_boot_s=None if command.cost_run_s is None else _positive_cost(command.cost_run_s),
     )
-    settings = worktree_run.CommandSettings(
-        argv=command.argv,
-        wanted=wanted_of(command),
-        tell=progress.tell,
-        pass_fail=command.pass_fail,
-        timeout_s=command.timeout_s,
-        work_dir=state / "run" / journal.campaign,
-        checkout=tree.checkout,
-        restore=tree.restore,
-        tree_of=tree.tree_id,
-        lacking=tree.lacking,
-        skip=tree.within(command.skip),
-        positive=command.threshold().scale is Scale.LOG,
-        good_first=request.sought is Sought.REGRESSION,
-        builds=_build_trees(command, tree, state / "run" / journal.campaign, progress),
-        relayout=command.relayout,
-        counter=Counter(command.count) if command.count else None,
-        counted=command.counted,
-        products=Products(command.products, program_hash) if command.products else None,
-    )
+    work_dir = state / "run" / journal.campaign
+    settings = _command_settings(command, tree, work_dir, progress)
     parts = Ports(
         tree=tree,
-        subject=worktree_run.CommandInWorktree(settings),
+        subject=worktree_run.CommandInWorktree(
+            replace(settings, good_first=request.sought is Sought.REGRESSION)
+        ),
         journal=journal,
         mailer=LogKeeper(state / "reports", installed_from(), narrowing_of(request)),
         clock=SystemClock(),
         progress=progress,
     )
     return setup, parts
+
+
+def _command_settings(
+    command: CommandRequest, tree: GitTree, work_dir: Path, progress: SpokenProgress
+) -> worktree_run.CommandSettings:
+    """How a command is run in the revisions of a tree."""
+    return worktree_run.CommandSettings(
+        argv=command.argv,
+        wanted=wanted_of(command),
+        tell=progress.tell,
+        pass_fail=command.pass_fail,
+        timeout_s=command.timeout_s,
+        work_dir=work_dir,
+        checkout=tree.checkout,
+        restore=tree.restore,
+        tree_of=tree.tree_id,
+        lacking=tree.lacking,
+        skip=tree.within(command.skip),
+        positive=command.threshold().scale is Scale.LOG,
+        builds=_build_trees(command, tree, work_dir, progress),
+        relayout=command.relayout,
+        counter=Counter(command.count) if command.count else None,
+        counted=command.counted,
+        products=Products(command.products, program_hash) if command.products else None,
+    )
 
 
 def _kept(state: Path, sha256: str) -> bytes:
