@@ -12,6 +12,7 @@ import pytest
 
 from helpers.repositories import ENV
 from helpers.run_command import git, history, rtbisect, run_words
+from helpers.signals import hears_signals
 from rtbisect.model.kinds.pipeline import Work
 
 
@@ -181,6 +182,7 @@ def test_a_build_that_was_interrupted_goes_on(tmp_path, repo):
     done = subprocess.run(
         [program, "--state", tmp_path / "state", *words, "--", "../bench.sh"],
         cwd=repo, env=os.environ | ENV, capture_output=True, text=True, check=False,
+        preexec_fn=hears_signals,
     )  # fmt: skip
     assert done.returncode == 130, done.stderr
     done = rtbisect(tmp_path / "state", "resume", "run-1", "--json", cwd=tmp_path)
