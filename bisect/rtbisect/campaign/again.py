@@ -9,7 +9,7 @@ from rtbisect.campaign import trees
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import Build, CommitGraph
-from rtbisect.model.command import Extra
+from rtbisect.model.command import CommandRequest, Extra
 from rtbisect.model.kinds.pipeline import Parts
 from rtbisect.model.kinds.search import Endings
 from rtbisect.store.journal import recorded, story_of
@@ -33,7 +33,8 @@ def asked_again(
         raise ConfigError(f"--again: {record.id} {why}", "start a new campaign with more runs")
     graphs = recorded(store.database, record.id, CommitGraph)
     sha = trees.command_tree(store.state, record.request.repo).resolve(revision)
-    if not graphs or sha not in {graphs[0].older, *(commit.sha for commit in graphs[0].commits)}:
+    # A commit's own parent comes into the last one.
+    if not graphs or sha not in {graphs[-1].older, *(commit.sha for commit in graphs[-1].commits)}:
         raise ConfigError(
             f"--again: {revision} is none of the commits that {record.id} searches",
             "give one of its ends or candidates",
@@ -49,10 +50,19 @@ def asked_again(
 def _no_use(store: CampaignStore, record: CampaignRecord) -> str:
     """Why runs change nothing; "" where they do."""
     told = {line.kind for line in story_of(store.database, record.id)}
-    if told & {Parts.BESIDE.value, Parts.BETWEEN.value, Parts.FORKED.value}:
-        return "was searched in parts"
-    if Extra.of(record.request).given:
-        return "has a merge base in the place of an end"
+    reasons = (
+        (
+            CommandRequest.of(record.request).counted,
+            "counts instructions, which are the same in all runs",
+        ),
+        (
+            not told.isdisjoint((Parts.BESIDE.value, Parts.BETWEEN.value, Parts.FORKED.value)),
+            "was searched in parts",
+        ),
+        (bool(Extra.of(record.request).given), "has a merge base in the place of an end"),
+    )
+    if why := next((why for holds, why in reasons if holds), ""):
+        return why
     result = record.result
     if result is None:
         return ""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class AnswerFiles:
             if place is None:
                 continue
             try:
-                there = place.exists()
+                there = os.path.lexists(place)
                 with place.open("a"):
                     pass
                 if not there:

@@ -399,12 +399,7 @@ def _check_options(request: CommandRequest) -> None:
     ):
         if not (math.isfinite(value) and value > 0):
             raise ConfigError(f"{name} {value} is not a time limit", "give seconds, more than 0")
-    if request.relayout and not request.build:
-        raise ConfigError("--relayout needs --build", "give the command that links as --build")
-    if request.keep_builds and not request.build:
-        raise ConfigError("--keep-builds needs --build", "add --build, or leave out --keep-builds")
-    if request.products and not request.build:
-        raise ConfigError("--product needs --build", "add --build, or leave out --product")
+    _check_pairs(request)
     of_a_figure = (
         request.metric
         or request.format
@@ -418,3 +413,19 @@ def _check_options(request: CommandRequest) -> None:
         raise ConfigError(
             "--pass-fail reads no number", "leave out --pass-fail, or all options about a number"
         )
+
+
+def _check_pairs(request: CommandRequest) -> None:
+    """ConfigError for options that need another one, or do not go with it."""
+    if request.counted and request.paths:
+        raise ConfigError(
+            "--path does not go with a search by --count alone: the parents of its commits are not"
+            " counted",
+            "leave out --path, or name a --metric, too",
+        )
+    if request.relayout and not request.build:
+        raise ConfigError("--relayout needs --build", "give the command that links as --build")
+    if request.keep_builds and not request.build:
+        raise ConfigError("--keep-builds needs --build", "add --build, or leave out --keep-builds")
+    if request.products and not request.build:
+        raise ConfigError("--product needs --build", "add --build, or leave out --product")

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FEW_AGAIN, MOST_AGAIN = 6, 1000
 
 #: Campaigns that are listed unless all are asked for, and those that are not done.
+#: Seconds in which a campaign that was started runs.
+BEGINS_S = 10.0
 NEWEST = 50
 
 
@@ -78,7 +80,10 @@ def stop(output: Output, campaign: str | None) -> int:
     `rtbisect resume` goes on. To interrupt a run, too: Ctrl-C where it runs.
     """
     store = output.store
+    deadline = time.monotonic() + BEGINS_S
     while store.begins():
+        if time.monotonic() > deadline:
+            raise ConfigError("a campaign is about to begin", "stop it when it runs")
         time.sleep(POLL_S)
     active = store.active()
     record = store.get(campaign or active or store.open_one().id)

@@ -92,6 +92,8 @@ class _CountSearch:
     untestable: dict[str, Finding] = field(default_factory=dict)
     #: Suspects where the budget ended, and where revisions that cannot be measured hide the commit.
     left: tuple[str, ...] = ()
+    #: What was found before it ended.
+    found: list[_Step] = field(default_factory=list)
     hidden: tuple[str, ...] = ()
 
     def answer(self) -> Answer | None:
@@ -119,7 +121,7 @@ class _CountSearch:
         except _Varies:
             return None
         except _Spent:
-            return self._unfinished() if self.left else None
+            return self._unfinished() if self.left or self.found else None
         return self._named(found)
 
     # What is measured.
@@ -207,7 +209,7 @@ class _CountSearch:
         where there is none. Parts of the range that differ by less are not looked at.
         """
         parts = [(self._total, self.graph.older, self.graph.newer)]
-        found: list[_Step] = []
+        found = self.found
         for _ in range(MOST_PARTS):
             size, older, newer = max(parts, default=(0.0, "", ""))
             if size < NAMED * self._total or size <= 0:
@@ -222,6 +224,7 @@ class _CountSearch:
                 for oldest, newest in ((older, step.parent), (step.sha, newer))
             ]
         found.sort(key=lambda step: -step.size)
+        self.left = ()
         large = [step for step in found if step.size >= NAMED * self._total]
         return large or found[:1]
 
@@ -310,7 +313,8 @@ class _CountSearch:
         boots, builds = len(self.steps.runs), len(self.steps.builds)
         spent = Finding.of(Costs.WORK, boots=boots, builds=builds)
         told = Finding.of(Endings.SEARCH_BUDGET, spent=spent)
-        said = self._open(Outcome.INCONCLUSIVE, self.left, told)
+        known = dict.fromkeys((*(step.sha for step in self.found), *self.left))
+        said = self._open(Outcome.INCONCLUSIVE, tuple(known), told)
         return Answer(metric=self.threshold.key, said=said)
 
     def _open(self, outcome: Outcome, shas: tuple[str, ...], told: Finding) -> SearchAnswer:

@@ -44,7 +44,7 @@ def beside(steps: Steps, threshold: Threshold, answer: Answer) -> tuple[Finding,
     if answer.culprit:
         result = answer.result()
         older, newer, judgement = (
-            _parent_of(steps, answer.culprit),
+            _parent_of(steps, answer, answer.culprit),
             answer.culprit,
             result.judgement,
         )
@@ -68,9 +68,11 @@ def beside(steps: Steps, threshold: Threshold, answer: Answer) -> tuple[Finding,
     )  # fmt: skip
 
 
-def _parent_of(steps: Steps, culprit: str) -> str:
+def _parent_of(steps: Steps, answer: Answer, culprit: str) -> str:
+    """Its own parent, which may have come into the graph in the course of the search."""
     request = steps.setup.request
-    return steps.graph(request.older, request.newer).parents_of(culprit)[0]
+    graph = answer.graph or steps.graph(request.older, request.newer)
+    return graph.parents_of(culprit)[0]
 
 
 def _counted(steps: Steps, sha: str) -> tuple[float, ...] | Finding:

@@ -50,6 +50,8 @@ def search_and_prove(
     while steps.further.runs_due(steps.begun):
         before = answer.proof
         searched = search_on(steps, searched, before.heard if before else ())
+        if ends is None:
+            searched = search_own_parents(steps, searched)
         named, answer.said = answer.said.culprit, searched.answer
         answer.proof = _still_proved(before, searched.answer, named)
         if answer.proof is None:
@@ -71,7 +73,8 @@ def _still_proved(proof: ProofEnd | None, says: SearchAnswer, named: str | None)
     if (says.outcome, says.culprit) != (Outcome.CULPRIT, named):
         return None
     sure = None if proof.probability is None else says.confidence
-    return replace(proof, probability=sure, tested=says.tested)
+    # The search has heard what it told.
+    return replace(proof, probability=sure, tested=says.tested, heard=())
 
 
 def _proved_in_turns(  # noqa: PLR0913  (what a search is made of)

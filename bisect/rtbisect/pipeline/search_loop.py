@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     Spare = dict[tuple[str, int], list[Run]]
 
 
+#: Candidates of a range whose probabilities are shown anew after each run.
+SHOWN_OFTEN = 20_000
+
+
 @dataclass(frozen=True, slots=True)
 class SearchEnd:
     """What a search says, and all that it knows."""
@@ -158,6 +162,8 @@ def _with_asked_runs(steps: Steps, state: SearchState) -> SearchState:
             events.append(Built(sha, build.ok, build.signature, build.seconds))
         trial = Trial(sha, BootPurpose.ASKED)
         for left in reversed(range(order.runs)):
+            if not steps.budget.boots_left:
+                break
             events += _boot_events(steps, state, (trial,), (left, None), {})
         # A part of the range does not have all commits of it.
         if sha == graph.older or sha in state.ancestry.index:
@@ -170,13 +176,16 @@ def _tell_standing(steps: Steps, state: SearchState, told: Standing | None) -> S
     """Show how far the candidates have narrowed, in a sentence where that has changed; gives what
     was told so.
     """
-    stands, spreads = standing(state), spread(state)
-    if stands is None or spreads is None:
+    stands = standing(state)
+    if stands is None:
         return told
     moved = stands.differs(told)
     if moved:
         steps.ports.progress.tell(Finding.of(Searches.STANDS, **asdict(stands)))
-    steps.ports.progress.tell(Finding.of(Searches.SPREAD, moved=moved, **asdict(spreads)))
+    # Of a large range it takes as long as a short run.
+    often = len(state.spec.graph) <= SHOWN_OFTEN
+    if (moved or often) and (spreads := spread(state)) is not None:
+        steps.ports.progress.tell(Finding.of(Searches.SPREAD, moved=moved, **asdict(spreads)))
     return stands if moved else told
 
 

@@ -73,6 +73,16 @@ def left_of(left: Left, since_s: float = 0.0) -> Finding:
     return Finding.of(Shown.LEFT, wall_s=middle, low_s=low, high_s=high)
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Rows of a search, and what they were drawn of."""
+
+    told: Finding
+    #: Columns, whether in ASCII alone, and how many revisions were skipped.
+    asked: tuple[int, bool, int]
+    rows: list[Row]
+
+
 @dataclass(kw_only=True)
 class CampaignScreen:
     """The story of a campaign so far, in facts."""
@@ -95,6 +105,7 @@ class CampaignScreen:
     _gates: Counter[str] = field(default_factory=Counter)
     #: What is left, and when that was told.
     _left: tuple[Left, float] | None = None
+    _kept: _Kept | None = None
 
     def __post_init__(self) -> None:
         self._begun_s = self.clock()
@@ -180,7 +191,7 @@ class CampaignScreen:
         if change := self.change():
             yield Row(Line.FIGURE, (self._said(change, Tone.STRONG),))
         if self._spread is not None:
-            yield from self._search_rows(self._spread.data, width, ascii_only=ascii_only)
+            yield from self._drawn(self._spread, width, ascii_only=ascii_only)
         if last := self._last_said():
             yield Row(Line.LAST, (self._said(last),))
         if self._now is not None:
@@ -218,6 +229,16 @@ class CampaignScreen:
         """A comparison does not name the window of a figure that stands in one alone."""
         of_metric = self._figures.get((revision, metric), [])
         return of_metric + self._figures.get((revision, _bare(metric)), [])
+
+    def _drawn(self, told: Finding, width: int, *, ascii_only: bool) -> list[Row]:
+        """The rows of the search, drawn once: the screen asks twice a second, beside what is
+        measured, and a range may have 200,000 commits.
+        """
+        asked = (width, ascii_only, len(self._skipped))
+        if self._kept is None or self._kept.told is not told or self._kept.asked != asked:
+            rows = list(self._search_rows(told.data, width, ascii_only=ascii_only))
+            self._kept = _Kept(told, asked, rows)
+        return self._kept.rows
 
     def _search_rows(self, told: Any, width: int, *, ascii_only: bool) -> Iterator[Row]:
         probabilities = told["probabilities"]

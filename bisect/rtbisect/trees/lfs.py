@@ -13,17 +13,17 @@ import shutil
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.process.command import encode, printable
 from rtbisect.process.folders import folder_of, remove
-from rtbisect.trees.plumbing import WALK_S, full_sha
+from rtbisect.trees.plumbing import WALK_S, Git, full_sha
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rtbisect.trees.plumbing import Git
     from rtbisect.trees.store import Store
 
 #: A pointer is shorter than this, by its specification.
@@ -115,7 +115,8 @@ def _read(git: Git, sha: str) -> Iterator[Pointer]:
         for path, about in files
         if about[0].startswith("100") and int(about[3]) < _MOST_BYTES
     ]
-    for path, text in _blobs(git, small):
+    owned = _owned(git, sha, [path for _, path in small])
+    for path, text in _blobs(git, [each for each in small if each[1] in owned]):
         values = dict(line.partition(b" ")[::2] for line in text.split(b"\n"))
         oid = _OID.fullmatch(values.get(b"oid", b""))
         size = _SIZE.fullmatch(values.get(b"size", b""))
@@ -127,6 +128,26 @@ def _has_lfs(git: Git, sha: str) -> bool:
     """Whether a `.gitattributes` of a revision hands files to LFS."""
     words = ("grep", "-q", "-F", "-e", "filter=lfs", sha, "--")
     return git.try_(*words, ":(top,glob)**/.gitattributes", timeout_s=WALK_S).ok
+
+
+def _owned(git: Git, sha: str, paths: Sequence[str]) -> frozenset[str]:
+    """Those of the paths that the attributes of a revision hand to LFS. The store has attributes of
+    its own, which come before those; so this asks in an empty repository with its objects.
+    """
+    assert git.git_dir is not None
+    with TemporaryDirectory(prefix="rtbisect-") as folder:
+        bare = Git(cwd=Path(folder), git_dir=Path(folder))
+        kind = "sha256" if len(sha) == 64 else "sha1"
+        bare("init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
+        (bare.cwd / "objects/info").mkdir(exist_ok=True)
+        (bare.cwd / "objects/info/alternates").write_text(f"{git.git_dir.resolve()}/objects\n")
+        bare("read-tree", sha, timeout_s=WALK_S)
+        asked = b"".join(encode(path) + b"\0" for path in paths)
+        words = ("check-attr", "--cached", "-z", "--stdin", "filter")
+        fields = bare(*words, stdin=asked, timeout_s=WALK_S).split("\0")
+    return frozenset(
+        path for path, value in zip(fields[::3], fields[2::3], strict=False) if value == "lfs"
+    )
 
 
 def _blobs(git: Git, named: Sequence[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:

@@ -72,6 +72,17 @@ def test_words_that_ask_for_nothing_are_refused(repo, searched):
         assert said in done.stderr
 
 
+def test_counts_that_are_exact_are_not_counted_again(tmp_path, repo):
+    good, bad, _ = history(repo, 5, count=4)
+    words = ["run", "--good", good, "--bad", bad, "--count", "instructions"]
+    state = tmp_path / "state"
+    rtbisect(state, *words, "--", "/bin/true", cwd=repo)
+    done = rtbisect(state, "resume", "run-1", "--again", bad, cwd=repo)
+    assert (done.returncode, "instructions" in done.stderr) == (2, True), done.stderr
+    # Parents that no path touches are not counted.
+    assert rtbisect(state, *words, "--path", "x", "--", "/bin/true", cwd=repo).returncode == 2
+
+
 def test_ends_that_are_alike_are_looked_at_no_more(tmp_path, repo):
     good, bad, _ = history(repo, 5, count=4)
     words = ["run", "--good", good, "--bad", bad]

@@ -93,6 +93,16 @@ def test_an_error_has_a_summary_too(tmp_path, repo, files):
 
 
 @pytest.mark.parametrize("option", ["--summary", "--plot"])
+def test_a_link_to_a_file_that_is_not_there_stays(tmp_path, repo, option):
+    good, bad, _culprit = history(repo, 3, count=3)
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "target")
+    words = ["run", "--good", good, "--bad", bad, option, str(link), "--", "/nowhere"]
+    rtbisect(tmp_path / "state", *words, cwd=repo)
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize("option", ["--summary", "--plot"])
 def test_a_file_that_cannot_be_written_is_told_before_the_search(tmp_path, repo, option):
     place = tmp_path / "missing" / "file"
     done, _ = searched(tmp_path, repo, (option, str(place)), "true")

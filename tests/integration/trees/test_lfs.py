@@ -62,6 +62,15 @@ def test_contents_that_the_clone_has_stand_for_their_pointers(tmp_path, tracked)
     assert not (tracked.path / "ran").exists()
 
 
+def test_a_file_that_no_attribute_hands_to_lfs_stays(tmp_path, tracked):
+    """A test of LFS, or a pointer that somebody has committed as it is."""
+    keep(tracked, "x\n")
+    sha = tracked.commit("fixtures", fixture_txt=pointer("x\n"), a_bin=pointer("x\n"))
+    top = command_tree(tmp_path / "state", str(tracked.path), lfs=True).checkout(sha)
+    assert (top / "a.bin").read_text() == "x\n"
+    assert (top / "fixture.txt").read_text() == pointer("x\n")
+
+
 def test_a_repository_without_lfs_has_no_pointers(tmp_path, repo):
     sha = repo.commit("a file that looks like one", a_bin=pointer("x\n"))
     tree = command_tree(tmp_path / "state", str(repo.path), lfs=True)

@@ -201,6 +201,12 @@ def test_a_budget_that_ends_leaves_the_candidates(tmp_path):
     assert 0 < len(result.candidates) <= 20
 
 
+@pytest.mark.parametrize("most", range(16, 26))
+def test_a_budget_that_ends_in_the_second_part_keeps_what_was_found(tmp_path, most):
+    result = searched(tmp_path, Commanded(stepping((100, 0.05), (900, 0.03))), most=most)
+    assert sha(100) in {found for found, _ in result.candidates}
+
+
 def test_a_merge_is_named_as_one(tmp_path):
     commits = (
         Commit(sha(1), (sha(0),), "a"), Commit(sha(2), (sha(0),), "b"),
