@@ -423,6 +423,10 @@ def _check_pairs(request: CommandRequest) -> None:
             " counted",
             "leave out --path, or name a --metric, too",
         )
+    if request.counted and request.relayout:
+        raise ConfigError(
+            "--relayout changes no count of instructions", "leave it out, or name a --metric, too"
+        )
     if request.relayout and not request.build:
         raise ConfigError("--relayout needs --build", "give the command that links as --build")
     if request.keep_builds and not request.build:

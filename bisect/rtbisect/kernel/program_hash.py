@@ -7,7 +7,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-from rtbisect.kernel.elf import NOBITS, opened
+from rtbisect.kernel.elf import ALLOC, NOBITS, opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _DESCRIBES = re.compile(
     rb"\.z?debug_.*|\.(symtab|strtab|shstrtab|comment|gnu_debuglink|note\.gnu\.build-id)"
 )
+_BUILD_ID = b".note.gnu.build-id"
 
 
 def program_hash(path: Path) -> str:
@@ -27,7 +28,9 @@ def program_hash(path: Path) -> str:
         left_out = [] if elf.is_relocatable else [*elf.index]
         for section in elf.sections:
             of_file = section.kind != NOBITS and not elf.is_relocatable
-            if of_file and _DESCRIBES.fullmatch(section.name):
+            # What is loaded is read by the program, whatever its name.
+            idle = not section.flags & ALLOC or section.name == _BUILD_ID
+            if of_file and idle and _DESCRIBES.fullmatch(section.name):
                 left_out.append((section.offset, section.offset + section.size))
     data, at, digest = path.read_bytes(), 0, hashlib.sha256()
     for begin, end in sorted(left_out):

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from rtbisect.errors import MisaskedError
 from rtbisect.judge.boots import Boots
@@ -29,6 +32,8 @@ from rtbisect.search.exact import Exact
 from rtbisect.search.spec import BootPurpose, SearchAnswer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.code import CommitGraph
     from rtbisect.pipeline.steps import Steps
@@ -95,6 +100,8 @@ class _CountSearch:
     #: What was found before it ended.
     found: list[_Step] = field(default_factory=list)
     hidden: tuple[str, ...] = ()
+    #: What lies among these, in badness.
+    hidden_size: float = 0.0
 
     def answer(self) -> Answer | None:
         older, newer = self.graph.older, self.graph.newer
@@ -195,7 +202,14 @@ class _CountSearch:
                 reasons=(Finding.of(Counts.ALIKE, older=before, newer=after, share=share),),
             )
             return Answer(metric=self.threshold.key, said=said)
-        if self._total < 0 and not Extra.of(self.steps.setup.request).given:
+        if self._total < 0 and Extra.of(self.steps.setup.request).given:
+            # What the older end has in the place of which the merge base stands is looked at next.
+            told = Finding.of(Counts.FEWER, older=before, newer=after, share=share)
+            said = SearchAnswer(
+                outcome=Outcome.NOT_REPRODUCED, tested=self._tested(), reasons=(told,)
+            )
+            return Answer(metric=self.threshold.key, said=said)
+        if self._total < 0:
             good, bad = self.steps.setup.request.sought.ends(before, after)
             raise MisaskedError(
                 f"the change is the other way round: the good end executes {good:,.0f}"
@@ -218,15 +232,48 @@ class _CountSearch:
             step = self._halved(older, newer)
             if step is None:
                 continue
-            found.append(step)
+            step, pairs = self._own_part(step, older)
+            if step.size > 0:
+                found.append(step)
             parts += [
                 (self._badness(newest) - self._badness(oldest), oldest, newest)
-                for oldest, newest in ((older, step.parent), (step.sha, newer))
+                for oldest, newest in (*pairs, (step.sha, newer))
+                if oldest != newest and newest in self._ancestry.index
             ]
         found.sort(key=lambda step: -step.size)
         self.left = ()
         large = [step for step in found if step.size >= NAMED * self._total]
         return large or found[:1]
+
+    @cached_property
+    def _ancestry(self) -> Ancestry:
+        return Ancestry(self.graph)
+
+    def _own_part(self, step: _Step, older: str) -> tuple[_Step, list[tuple[str, str]]]:
+        """What a commit makes by itself, and the ends of the parts before it. A merge makes what
+        its branches together do not, since they forked.
+        """
+        parents = [sha for sha in self.graph.parents_of(step.sha) if sha in self.counts]
+        if len(parents) < 2:
+            return step, [(older, step.parent)]
+        fork = self._fork(parents, older)
+        base = self._badness(fork)
+        own = self._badness(step.sha) - base - sum(self._badness(sha) - base for sha in parents)
+        return replace(step, size=own), [(older, fork), *((fork, sha) for sha in parents)]
+
+    def _fork(self, parents: Sequence[str], older: str) -> str:
+        """Where branches forked: the newest candidate that all are made of; `older` where there is
+        none, or it has no count.
+        """
+        ancestry = self._ancestry
+        sides = [ancestry.side(sha) for sha in parents]
+        common = np.flatnonzero(np.logical_and.reduce(sides))
+        if not common.size:
+            return older
+        fork = self.graph.commits[common[-1]].sha
+        if fork not in self.counts and fork not in self.untestable:
+            self._count(fork, BootPurpose.SEARCH, 1)
+        return fork if fork in self.counts else older
 
     def _halved(self, older: str, newer: str) -> _Step | None:
         """The commit that crosses the middle of a part; None where it is hidden."""
@@ -245,7 +292,9 @@ class _CountSearch:
                 break
             self._count(sha, BootPurpose.SEARCH, math.ceil(math.log2(max(2, left))) + 1)
         if len(exact.left) > 1:
-            self.hidden = self.hidden or exact.left
+            size = self._badness(newer) - self._badness(older)
+            if size > self.hidden_size:
+                self.hidden, self.hidden_size = exact.left, size
             return None
         known = [sha for sha in part.parents_of(exact.suspect) if sha in self.counts] or [older]
         parent = max(known, key=self._badness)
@@ -255,7 +304,7 @@ class _CountSearch:
     def _named(self, found: list[_Step]) -> Answer:
         """The answer of a range that was searched to its end."""
         if not found:
-            return self._one_of_hidden()
+            return self._one_of_hidden() if self.hidden else self._undecided()
         if found[0].size < NAMED * self._total:
             first = found[0]
             part = first.size / self._total
@@ -266,6 +315,10 @@ class _CountSearch:
         answer.others, answer.several = tuple(others), bool(others)
         for other in others:
             answer.after += other.said.reasons
+        if self.hidden:
+            part = self.hidden_size / self._total
+            answer.after.append(Finding.of(Counts.HIDDEN, commits=len(self.hidden), part=part))
+            answer.several = True
         return answer
 
     def _answer_of(self, step: _Step) -> Answer:
@@ -308,6 +361,11 @@ class _CountSearch:
         )
         said = self._open(Outcome.CULPRIT_SET, self.hidden, told)
         return Answer(metric=self.threshold.key, said=replace(said, confidence=1.0))
+
+    def _undecided(self) -> Answer:
+        """No commit has the change: the branch that brought it lacks what the older end has."""
+        said = self._open(Outcome.INCONCLUSIVE, (), Finding.of(Endings.INSEPARABLE))
+        return Answer(metric=self.threshold.key, said=said)
 
     def _unfinished(self) -> Answer:
         boots, builds = len(self.steps.runs), len(self.steps.builds)

@@ -72,10 +72,11 @@ class Counting:
             place = str(self.folder / "perf")
             return ("perf", "stat", "-e", _EVENT, "-x", ",", "-o", place, "--", *argv)
         # %p is the process: each writes files of its own.
+        folder = str(self.folder).replace("%", "%%")
         return (
             "valgrind", "--tool=cachegrind", "--cache-sim=no", "--branch-sim=no",
-            "--trace-children=yes", f"--cachegrind-out-file={self.folder}/%p.out",
-            f"--log-file={self.folder}/%p.log", "--", *argv,
+            "--trace-children=yes", f"--cachegrind-out-file={folder}/%p.out",
+            f"--log-file={folder}/%p.log", "--", *argv,
         )  # fmt: skip
 
     def count(self) -> float:

@@ -8,12 +8,15 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, gettempdir
 
-from rtbisect.errors import ConfigError
+from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import cut, encode
+
+#: Of one file; it is read as a whole.
+MOST_BYTES = 512 << 20
 
 #: The byte that stands for each byte of the path of a worktree: all of them are equally long.
 _ANYWHERE = b"/"
@@ -67,17 +70,35 @@ class Products:
 
     def _hash(self, file: Path, tree: Path) -> str:
         here = os.fsencode(tree)
+        if file.stat().st_size > MOST_BYTES:
+            raise ConfigError(
+                f"--product {cut(str(file.relative_to(tree)), 160)} has more than"
+                f" {MOST_BYTES >> 20} MB",
+                "name a smaller file",
+            )
         data = file.read_bytes().replace(here, _ANYWHERE * len(here))
-        if data.startswith(b"\x7fELF"):
-            with NamedTemporaryFile() as moved:
+        if data.startswith(b"\x7fELF") and (of_elf := self._hash_elf(data)):
+            return of_elf
+        return hashlib.sha256(data).hexdigest()
+
+    def _hash_elf(self, data: bytes) -> str:
+        """Nothing for a file of another byte order, or one that is cut off: as of any other."""
+        try:
+            moved = NamedTemporaryFile()  # noqa: SIM115  (closed below)
+        except OSError as error:
+            raise InfrastructureError(f"{gettempdir()}: {error.strerror}") from error
+        with moved:
+            try:
                 moved.write(data)
                 moved.flush()
-                try:
-                    return self.hash_elf(Path(moved.name))
-                except ValueError:
-                    # Of another byte order, or cut off: as any other file.
-                    pass
-        return hashlib.sha256(data).hexdigest()
+            except OSError as error:
+                raise InfrastructureError(
+                    f"{gettempdir()}: {error.strerror}", "make room there", retryable=False
+                ) from error
+            try:
+                return self.hash_elf(Path(moved.name))
+            except ValueError:
+                return ""
 
 
 def _files(path: Path) -> Iterator[Path]:

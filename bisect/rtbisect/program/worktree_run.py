@@ -8,11 +8,12 @@ needs by itself, so that a build is only the promise that a revision can be trie
 
 from __future__ import annotations
 
+import shutil
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import MisaskedError
@@ -169,7 +170,11 @@ class CommandInWorktree:
         first = len(list(settings.work_dir.glob("build-*.log"))) == 1
         try:
             signature = products.signature(made.path)
-            again = trees.make(sha, note).path if first and made.seconds <= QUICK_S else None
+            again = None
+            if first and made.seconds <= QUICK_S:
+                # Times in products have whole seconds.
+                time.sleep(1.0)
+                again = trees.make(sha, note).path
             if again and products.signature(again) != signature:
                 settings.tell(Finding.of(Commands.PRODUCTS_VARY, revision=sha))
         except NoProductError as error:
@@ -262,8 +267,14 @@ class CommandInWorktree:
         if settings.counter is None or not (settings.counted or order.count):
             yield None
             return
-        with TemporaryDirectory(dir=settings.work_dir, prefix="count-") as folder:
-            yield Counting(settings.counter, Path(folder))
+        folder = settings.work_dir / f"{order.run_id}.count"
+        # A run that was killed has left its own.
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        try:
+            yield Counting(settings.counter, folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _started(
         self, revision: str, counting: Counting | None, logs: tuple[Path, Path], note: Note

@@ -34,13 +34,15 @@ class Exact:
     @cached_property
     def suspect(self) -> str:
         """The bad revision below which the fewest commits are left. One with a bad parent, that is
-        measured, is none.
+        measured, is none, as long as there are others: a branch that left the history before its
+        older end lacks what made that good.
         """
         ancestry = self.ancestry
         bad = [i for sha, i in ancestry.index.items() if self._is_bad(sha)]
         commits = ancestry.graph.commits
         known = {commits[i].sha for i in bad}
         first = [i for i in bad if not known.intersection(commits[i].parents)]
+        first = [i for i in first if not any(map(self._is_bad, commits[i].parents))] or first
         # The last one is the newer end, if all the others are on a par.
         return commits[min(first, key=lambda i: (self._left(i).sum(), -i))].sha
 

@@ -233,7 +233,10 @@ _COMMANDS: Mapping[str, Words] = {
     ),
     Commands.NOT_REBUILT: "it was built before, and does not build again: {error}",
     Commands.NOT_LINKED: "--build fails when it runs again for another code layout: {error}",
-    Commands.SEED_IGNORED: "--build makes the same files with two values of RTBISECT_LAYOUT_SEED",
+    Commands.SEED_IGNORED: (
+        "--build makes the same program with four values of RTBISECT_LAYOUT_SEED: it ignores them,"
+        " or there are too few functions to move"
+    ),
     Commands.NOTHING_LINKED: "--build writes no file when it runs again in a tree that is built",
     Commands.LINKS_DIFFER: (
         "two builds with one RTBISECT_LAYOUT_SEED differ, as with a time of the build in them, so"

@@ -56,6 +56,14 @@ SENTENCES: Mapping[str, Words] = {
     Counts.ALIKE: (
         "both ends execute as many instructions: {older:,.0f} and {newer:,.0f} ({share:+.3%})"
     ),
+    Counts.FEWER: (
+        "the newer end executes fewer instructions than the merge base: {newer:,.0f} and"
+        " {older:,.0f} ({share:+.2%})"
+    ),
+    Counts.HIDDEN: (
+        "a further {part:percent} of the change lies among {commits:many commit} that cannot be"
+        " told apart"
+    ),
     Counts.LEFT: "{left} of {commits:many commit} left",
     Counts.STEP: (
         "{sha:.12} executes {after:,.0f} instructions and its parent {parent:.12} {before:,.0f}"

@@ -244,3 +244,40 @@ def test_a_command_that_cannot_be_counted_keeps_its_answer(tmp_path):
     result = searched(tmp_path, Commanded(None, noisy), line_of(6), metric="ms")
     assert result.culprit == sha(4)
     assert first(result.reasons, Counts.UNCOUNTED)["why"] == Like(Commands.ENDED, code=1)
+
+
+def forked():
+    """1 and 2 on two branches of 0, 3 merges them, 4 is on top."""
+    return CommitGraph(sha(0), sha(4), (
+        Commit(sha(1), (sha(0),), "a"), Commit(sha(2), (sha(0),), "b"),
+        Commit(sha(3), (sha(1), sha(2)), "merge"), Commit(sha(4), (sha(3),), "z"),
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize(("of_merge", "named"), [(0, {1, 2}), (400_000, {1, 2, 3})])
+def test_what_each_branch_brings_is_not_of_the_merge(tmp_path, of_merge, named):
+    added = {0: 0, 1: 300_000, 2: 300_000, 3: 600_000 + of_merge, 4: 600_000 + of_merge}
+    subject = Commanded(lambda number, _run: 1_000_000 + added[number])
+    result = searched(tmp_path, subject, forked())
+    assert {found for found, _ in result.candidates} == set(map(sha, named))
+
+
+def test_a_branch_that_lacks_what_the_older_end_has_is_no_change(tmp_path):
+    """It forked before a fix in the older end, and nothing in it makes the newer end worse."""
+    boundary = sha(900)
+    graph = CommitGraph(sha(0), sha(2), (
+        Commit(sha(1), (boundary,), "of the branch"),
+        Commit(sha(2), (sha(0), sha(1)), "merge"),
+    ))  # fmt: skip
+    subject = Commanded(lambda number, _run: 1_000_000 + 500_000 * (number != 0))
+    result = searched(tmp_path, subject, graph)
+    assert sha(1) not in {found for found, _ in result.candidates}
+
+
+def test_what_lies_among_skipped_commits_is_told_beside_a_commit(tmp_path):
+    subject = Commanded(stepping((100, 0.06), (503, 0.04)), broken=frozenset(range(501, 506)))
+    result = searched(tmp_path, subject)
+    assert sha(100) in {found for found, _ in result.candidates}
+    hidden = first(result.reasons, Counts.HIDDEN)
+    assert hidden["commits"] == 6
+    assert hidden["part"] == pytest.approx(0.4, abs=0.01)

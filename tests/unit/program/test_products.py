@@ -7,7 +7,7 @@ import pytest
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.elf import NotElfError
 from rtbisect.kernel.program_hash import program_hash
-from rtbisect.program.products import NoProductError, Products, product_paths
+from rtbisect.program.products import MOST_BYTES, NoProductError, Products, product_paths
 
 SOURCE = "{comment}\nconst char *here = __FILE__; int main(void) {{ return {code}; }}\n"
 
@@ -38,6 +38,26 @@ def test_a_build_id_a_comment_and_the_place_of_a_tree_make_no_other_product(comp
     assert (one / "bench").read_bytes() != (two / "bench").read_bytes()
     assert signature(one) == signature(two)
     assert signature(one) != signature(compiled("c", code=1))
+
+
+LOADED = """
+__attribute__((section(".debug_k"), used)) const int k = VALUE;
+int main(void) { return *(const volatile int *)&k; }
+"""
+
+
+def test_data_that_is_loaded_counts_whatever_its_section_is_called(tmp_path):
+    for value in "12":
+        (tmp_path / f"{value}.c").write_text(LOADED.replace("VALUE", value))
+        subprocess.run(["gcc", "-o", value, f"{value}.c"], cwd=tmp_path, check=True)
+    assert program_hash(tmp_path / "1") != program_hash(tmp_path / "2")
+
+
+def test_a_product_that_is_too_large_is_refused(tmp_path):
+    with (tmp_path / "bench").open("wb") as sparse:
+        sparse.truncate(MOST_BYTES + 1)
+    with pytest.raises(ConfigError, match="bench has more than"):
+        signature(tmp_path)
 
 
 def test_what_is_appended_to_a_program_counts(compiled):

@@ -64,6 +64,20 @@ def test_files_that_never_repeat_leave_it_open(tmp_path, files):
     assert found == Finding.of(Commands.LINKS_DIFFER)
 
 
+def test_options_that_hold_the_seed_are_no_layout(tmp_path):
+    """As in a file that a linker is told to read, and does not."""
+    step = linker(tmp_path, heeds, ignores)
+    (tmp_path / "file1").touch()
+    (tmp_path / "file1").chmod(0o755)
+    with pytest.raises(MisaskedError):
+        check_seed(tmp_path, step)
+
+
+def test_two_seeds_may_make_one_layout(tmp_path):
+    """With few functions there are few orders."""
+    assert check_seed(tmp_path, linker(tmp_path, lambda seed, _link: f"{seed > 3}")) is None
+
+
 def test_a_link_that_fails_is_left_to_the_run(tmp_path):
     assert check_seed(tmp_path, lambda _seed: False) is None
 

@@ -41,6 +41,19 @@ WORDS = [
         {"older": 1e6, "newer": 1e6 + 20, "share": 2e-5},
         "both ends execute as many instructions: 1,000,000 and 1,000,020 (+0.002%)",
     ),
+    (
+        Counts.FEWER,
+        {"older": 1e6, "newer": 9e5, "share": -0.1},
+        (
+            "the newer end executes fewer instructions than the merge base: 900,000 and 1,000,000"
+            " (-10.00%)"
+        ),
+    ),
+    (
+        Counts.HIDDEN,
+        {"commits": 6, "part": 0.4},
+        "a further 40% of the change lies among 6 commits that cannot be told apart",
+    ),
     (Counts.LEFT, {"left": 3, "commits": 23}, "3 of 23 commits left"),
     (
         Counts.STEP,

@@ -17,6 +17,10 @@ class Counts(Kind):
     VARY = "counts.vary", "revision low high share"
     #: Both ends have as many.
     ALIKE = "counts.alike", "older newer share"
+    #: The newer end has fewer than the merge base, which stands for the older one.
+    FEWER = "counts.fewer", "older newer share"
+    #: A further part of the change lies among commits that cannot be measured.
+    HIDDEN = "counts.hidden", "commits part"
     #: So many of the candidates are left.
     LEFT = "counts.left", "left commits"
     #: What a commit changes against a parent; `part` is that of the change between the ends.
