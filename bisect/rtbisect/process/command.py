@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from secrets import token_hex
 from typing import IO
@@ -148,12 +149,12 @@ def _signal_group(pgid: int, number: signal.Signals) -> bool:
 
 
 def _end_marked(is_marked: Callable[[int], bool], grace_s: float = GRACE_S) -> bool:
-    """End all processes with a mark, also those that left the group as servers do; True when there
-    was one to end. Not ourselves, nor what we were started from, as a terminal server that a
-    command of the killed session was the first to start.
+    """End all processes with a mark, also servers that left the group; True when there was one. Not
+    what we were started from, as a terminal server that a command of the session began.
     """
     spared = _ourselves()
-    marked = [pid for pid in _pids() if pid not in spared and is_marked(pid)]
+    # One that ends has no variables any more before it is gone: then its start tells.
+    marked = {pid: _start_ticks(pid) for pid in _pids() if pid not in spared and is_marked(pid)}
     deadline = time.monotonic() + grace_s
     for number in (signal.SIGTERM, signal.SIGKILL):
         for pid in marked:
@@ -161,9 +162,13 @@ def _end_marked(is_marked: Callable[[int], bool], grace_s: float = GRACE_S) -> b
             if is_marked(pid):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, number)
-        while time.monotonic() < deadline and any(map(is_marked, marked)):
+        while time.monotonic() < deadline and any(starmap(_lives, marked.items())):
             time.sleep(0.05)
     return bool(marked)
+
+
+def _lives(pid: int, start_ticks: int) -> bool:
+    return stat_of(pid)[:1] not in ([], ["Z"]) and _start_ticks(pid) == start_ticks
 
 
 def _ourselves() -> set[int]:
@@ -343,9 +348,8 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
 
 
 def _source(stdin: bytes | int | None) -> int:
-    if stdin is None:
-        return subprocess.DEVNULL
-    return subprocess.PIPE if isinstance(stdin, bytes) else stdin
+    given = subprocess.DEVNULL if stdin is None else stdin
+    return subprocess.PIPE if isinstance(given, bytes) else given
 
 
 def _sink(path: Path | None, default: int) -> IO[bytes] | int:
