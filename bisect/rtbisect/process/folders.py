@@ -33,15 +33,16 @@ def open_up(folder: Path) -> None:
             folder.chmod(stat.S_IRWXU)
 
 
-def folder_of(top: Path, name: str) -> Path:
-    """The folder of a file below `top`, made where it is missing; no link is followed."""
+def place_of(top: Path, name: str) -> Path:
+    """Where a path from `top` lies; folders above it are made, and no link is followed."""
+    *above, last = Path(name).parts
     folder = top
-    for part in Path(name).parts[:-1]:
+    for part in above:
         folder /= part
         if not _is_folder(folder):
             remove(folder)
             folder.mkdir()
-    return folder
+    return folder / last
 
 
 def _is_folder(place: Path) -> bool:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.process.command import encode, printable
-from rtbisect.process.folders import folder_of, remove
-from rtbisect.trees.plumbing import WALK_S, Git, full_sha
+from rtbisect.process.folders import place_of, remove
+from rtbisect.trees.plumbing import WALK_S, Git, blobs, full_sha
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ class LfsFiles:
             self._times.clear()
         for pointer in self._pointers(sha):
             contents = self._contents(pointer)
-            place = folder_of(worktree, pointer.path) / Path(pointer.path).name
+            place = place_of(worktree, pointer.path)
             if contents is not None and place.is_file() and not place.is_symlink():
                 self._lay_one(pointer, contents, place)
 
@@ -116,7 +116,8 @@ def _read(git: Git, sha: str) -> Iterator[Pointer]:
         if about[0].startswith("100") and int(about[3]) < _MOST_BYTES
     ]
     owned = _owned(git, sha, [path for _, path in small])
-    for path, text in _blobs(git, [each for each in small if each[1] in owned]):
+    ours = [each for each in small if each[1] in owned]
+    for (_, path), text in zip(ours, blobs(git, [name for name, _ in ours]), strict=True):
         values = dict(line.partition(b" ")[::2] for line in text.split(b"\n"))
         oid = _OID.fullmatch(values.get(b"oid", b""))
         size = _SIZE.fullmatch(values.get(b"size", b""))
@@ -148,15 +149,3 @@ def _owned(git: Git, sha: str, paths: Sequence[str]) -> frozenset[str]:
     return frozenset(
         path for path, value in zip(fields[::3], fields[2::3], strict=False) if value == "lfs"
     )
-
-
-def _blobs(git: Git, named: Sequence[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
-    """Contents of blobs, by the names that are given with them."""
-    asked = "".join(f"{blob}\n" for blob, _ in named).encode("ascii")
-    listing = encode(git("cat-file", "--batch", stdin=asked, timeout_s=WALK_S))
-    start = 0
-    for _, path in named:
-        head = listing.index(b"\n", start)
-        size = int(listing[start:head].split(b" ")[2])
-        yield path, listing[head + 1 : head + 1 + size]
-        start = head + size + 2

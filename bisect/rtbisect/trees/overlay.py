@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.process.command import printable
-from rtbisect.process.folders import folder_of, remove
+from rtbisect.process.folders import place_of, remove
 from rtbisect.trees.plumbing import Git
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class Overlay:
             ) from error
 
     def _lay_one(self, worktree: Path, entry: tarfile.TarInfo, data: bytes) -> None:
-        place = folder_of(worktree, entry.name) / Path(entry.name).name
+        place = place_of(worktree, entry.name)
         if not _same(place, entry, data):
             remove(place)
             if entry.issym():

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.process.command import Completed, failure, printable, run
+from rtbisect.process.command import Completed, encode, failure, printable, run
 
 #: Time limits in seconds: of a short query, a walk of the history, a checkout of a kernel, a fetch.
 QUICK_S = 120.0
@@ -110,6 +110,17 @@ def _short(done: Completed, words: Sequence[str]) -> str:
 def last_line(done: Completed) -> str:
     """What git said last of why it failed."""
     return done.stderr.strip().split("\n")[-1]
+
+
+def blobs(git: Git, names: Sequence[str]) -> Iterator[bytes]:
+    """Contents of objects that are there, by their names, read in one go."""
+    asked = "".join(f"{name}\n" for name in names).encode()
+    listing, start = encode(git("cat-file", "--batch", stdin=asked, timeout_s=WALK_S)), 0
+    for _ in names:
+        head = listing.index(b"\n", start)
+        end = head + 1 + int(listing[start:head].rsplit(b" ", 1)[1])
+        yield listing[head + 1 : end]
+        start = end + 1
 
 
 def is_partial(git: Git) -> bool:

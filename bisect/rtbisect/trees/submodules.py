@@ -11,14 +11,14 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import printable
-from rtbisect.process.folders import folder_of, remove
+from rtbisect.process.folders import place_of, remove
 from rtbisect.trees.plumbing import FULL_SHA, GITLINK, Git, full_sha, is_partial
 from rtbisect.trees.store import Store
 from rtbisect.trees.worktree import Worktree
@@ -126,11 +126,6 @@ def _is_plain(path: str) -> bool:
     return not any(part in ("", ".", "..") or part.casefold() == ".git" for part in parts)
 
 
-def _place(top: Path, module: _Module) -> Path:
-    """The folder of a submodule, with those above it made where they are missing."""
-    return folder_of(top, module.path) / PurePosixPath(module.path).name
-
-
 @dataclass(frozen=True)
 class Submodules:
     """Those of the revisions that are checked out in one worktree."""
@@ -190,7 +185,7 @@ class Submodules:
         stay = above.paths(sha)
         for module in above.modules(before):
             if module.path not in stay:
-                remove(_place(worktree.path, module))
+                remove(place_of(worktree.path, module.path))
 
     def put(self, sha: str, lock_fd: int, *, clean: bool) -> None:
         """After `sha` was checked out: its submodules, too. InfrastructureError where the clone
@@ -207,7 +202,7 @@ class Submodules:
                     "run `git submodule update --init --recursive`",
                     retryable=False,
                 )
-            place = _place(top, module)
+            place = place_of(top, module.path)
             worktree = self._worktree(holder, place)
             if not worktree.head():
                 # A folder of another revision, or what a command has left there.

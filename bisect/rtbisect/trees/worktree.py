@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.process.folders import folder_of, open_up, remove
+from rtbisect.process.folders import open_up, place_of, remove
 from rtbisect.trees.plumbing import CHECKOUT_S, GITLINK, Git
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Worktree:
         for entry in listing:
             about, _, name = entry.partition("\t")
             if about.startswith(GITLINK) and name not in filled:
-                place = folder_of(self.path, name) / Path(name).name
+                place = place_of(self.path, name)
                 open_up(place)
                 if place.is_symlink() or not place.is_dir() or any(place.iterdir()):
                     remove(place)

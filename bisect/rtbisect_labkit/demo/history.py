@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.process.command import encode
-from rtbisect.trees.plumbing import WALK_S, Git
+from rtbisect.trees.plumbing import WALK_S, Git, blobs
 from rtbisect_labkit.demo.edits import TESTED, apply
 from rtbisect_labkit.demo.people import email, name, sign_off
 from rtbisect_labkit.demo.truth import Truth, save
@@ -71,25 +70,14 @@ class SourceFiles:
                 f"{missing[0]} is not in the source, which is {self.release}",
                 f"use {TESTED}, which the demo is made for",
             )
-        self.texts = self._texts(git, commit, paths)
+        contents = blobs(git, [f"{commit}:{path}" for path in paths])
+        self.texts = dict(zip(paths, contents, strict=True))
 
     @staticmethod
     def _modes(git: Git, commit: str, paths: list[str]) -> dict[str, str]:
         listing = git("ls-tree", "-r", "-z", "--full-tree", commit, "--", *paths)
         rows = (row.split("\t", 1) for row in listing.split("\0") if row)
         return {row[1]: row[0].split(" ", 1)[0] for row in rows}
-
-    @staticmethod
-    def _texts(git: Git, commit: str, paths: list[str]) -> dict[str, bytes]:
-        names = "".join(f"{commit}:{path}\n" for path in paths).encode()
-        data = encode(git("cat-file", "--batch", stdin=names, timeout_s=WALK_S))
-        texts, at = {}, 0
-        for path in paths:
-            end = data.index(b"\n", at)
-            size = int(data[at:end].rsplit(b" ", 1)[1])
-            texts[path] = data[end + 1 : end + 1 + size]
-            at = end + 1 + size + 1
-        return texts
 
 
 def release(git: Git, commit: str) -> str:

@@ -4,7 +4,7 @@
 import pytest
 
 from helpers.rights import python_as_anybody
-from rtbisect.process.folders import folder_of, remove
+from rtbisect.process.folders import place_of, remove
 
 REMOVE = """
 import sys
@@ -44,6 +44,8 @@ def test_the_folder_of_a_file_is_no_link(tmp_path):
     (tmp_path / "top/a").symlink_to(tmp_path / "mine")
     (tmp_path / "top/b").touch()
     for name in ("a/x/file", "b/x/file"):
-        folder = folder_of(tmp_path / "top", name)
+        place = place_of(tmp_path / "top", name)
+        folder = place.parent
+        assert place == tmp_path / "top" / name
         assert (folder.is_dir(), folder.resolve()) == (True, folder)
     assert not any((tmp_path / "mine").iterdir())
