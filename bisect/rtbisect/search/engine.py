@@ -106,8 +106,7 @@ def _trial_of_several(state: SearchState) -> Trial | None:
     if (probe := stop.gradual_probe(state)) is not None:
         sha = state.ledger.equal.stand_in(probe)
         return Trial(sha, BootPurpose.SEARCH, boot=state.ledger.equal.tried(sha))
-    due = stop.split_build_now(state)
-    return Trial(due[0], BootPurpose.LAYOUT, layout=due[1]) if due else None
+    return stop.split_build_now(state)
 
 
 def _trials_before_naming(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
@@ -135,9 +134,7 @@ def _trials_against_doubt(state: SearchState) -> tuple[Trial, ...]:
     """What still tells, when no test tells candidates apart: whether there is a regression at all,
     or a second culprit beside one that stands out.
     """
-    if (due := stop.split_build(state)) is not None:
-        return (Trial(due[0], BootPurpose.LAYOUT, layout=due[1]),)
-    if (trial := plan.trial_against_none(state)) is not None:
+    if trial := stop.split_build(state) or plan.trial_against_none(state):
         return (trial,)
     if (sha := stop.more_boots(state)) is not None:
         return (Trial(state.ledger.equal.stand_in(sha), BootPurpose.SEARCH),)

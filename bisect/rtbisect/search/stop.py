@@ -14,7 +14,7 @@ from rtbisect.search.calibrate import asked_p
 from rtbisect.search.gradual import LIKELIER, farthest, stretches_of
 from rtbisect.search.ledger import INVALID_RERUNS
 from rtbisect.search.little import LITTLE, RATHER_NONE, chance_of_little
-from rtbisect.search.spec import NONE_AT_MOST, Finish
+from rtbisect.search.spec import NONE_AT_MOST, BootPurpose, Finish, Trial
 
 if TYPE_CHECKING:
     from rtbisect.search.search_state import SearchState
@@ -230,15 +230,15 @@ def _two_culprits(state: SearchState) -> Finish | None:
     return Finish(Outcome.MULTIPLE_CULPRITS, reason)
 
 
-def split_build_now(state: SearchState) -> tuple[str, int] | None:
+def split_build_now(state: SearchState) -> Trial | None:
     """`split_build` at a boot at which a second culprit is thought of."""
     thought_of = state.ledger.boots % TWO_EVERY == 0 or _sure(state)
     return split_build(state) if thought_of else None
 
 
-def split_build(state: SearchState) -> tuple[str, int] | None:
-    """The revision at which the range would be split, and its next layout, where one build alone
-    says that it lies between and builds may differ as much. None where it cannot be had.
+def split_build(state: SearchState) -> Trial | None:
+    """The next layout of the revision at which the range would be split, where one build alone says
+    that it lies between and builds may differ as much. None where it cannot be had.
     """
     spec, ledger = state.spec, state.ledger
     if not (spec.parts.split_builds and state.layouts):
@@ -250,7 +250,7 @@ def split_build(state: SearchState) -> tuple[str, int] | None:
     if other or ledger.boots >= spec.max_boots or ledger.builds >= spec.max_builds:
         return None
     number = ledger.next_layout(sha)
-    return (sha, number) if number else None
+    return Trial(sha, BootPurpose.LAYOUT, layout=number) if number else None
 
 
 def exhausted(state: SearchState) -> Finish:
