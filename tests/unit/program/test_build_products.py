@@ -2,10 +2,10 @@
 """What a build leaves as the signature of a revision."""
 
 import hashlib
-import shutil
 
 import pytest
 
+from helpers.folder_tree import FolderTree, silent
 from rtbisect.errors import MisaskedError
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
@@ -15,28 +15,6 @@ from rtbisect.program.wanted import Wanted
 from rtbisect.program.worktree_run import CommandInWorktree, CommandSettings
 
 A, B = "a" * 40, "b" * 40
-
-
-class Folder:
-    """A worktree that is a folder."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def checkout(self, _sha):
-        shutil.rmtree(self.path, ignore_errors=True)
-        self.path.mkdir(parents=True)
-        return self.path
-
-    def settle(self):
-        """Nothing is to be remembered."""
-
-    def settled(self, _sha):
-        return True
-
-
-def silent(_note):
-    """Nothing is to be resumed."""
 
 
 def no_elf(_path):
@@ -52,7 +30,7 @@ def subject(tmp_path):
         built = BuildSettings(
             argv=("/bin/sh", "-c", f"echo x >>{tmp_path}/builds; {script}"),
             timeout_s=20.0, keep=2, work_dir=tmp_path / "work", campaign="run-1",
-            tree=lambda number: Folder(tmp_path / f"trees/t-b{number:02}"),
+            tree=lambda number: FolderTree(tmp_path / f"trees/t-b{number:02}"),
             tell=lambda _finding: None, env={"SOME": "thing"},
         )  # fmt: skip
         settings = CommandSettings(

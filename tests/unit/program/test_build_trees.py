@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.findings import words
+from helpers.folder_tree import FolderTree, silent
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, MisaskedError
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
@@ -17,25 +18,6 @@ from rtbisect.program.build_trees import BuildSettings, BuildTrees
 GB = 1 << 30
 
 
-class FakeTree:
-    """A worktree that is a folder."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def checkout(self, sha):
-        shutil.rmtree(self.path, ignore_errors=True)
-        self.path.mkdir(parents=True)
-        (self.path / "sha").write_text(sha)
-        return self.path
-
-    def settle(self):
-        """Nothing is to be remembered."""
-
-    def settled(self, sha):
-        return (self.path / "sha").read_text() == sha
-
-
 def trees_in(tmp_path, script="true", **changes):
     told = []
     settings = {
@@ -44,14 +26,10 @@ def trees_in(tmp_path, script="true", **changes):
         "keep": 2,
         "work_dir": tmp_path / "work",
         "campaign": "run-1",
-        "tree": lambda number: FakeTree(tmp_path / f"trees/t-b{number:02}"),
+        "tree": lambda number: FolderTree(tmp_path / f"trees/t-b{number:02}"),
         "tell": told.append,
     }
     return BuildTrees(BuildSettings(**settings | changes)), told
-
-
-def silent(_note):
-    """Nothing is to be resumed."""
 
 
 def with_disk(monkeypatch, *free):
@@ -134,7 +112,7 @@ def test_a_missing_program_is_a_usage_error_only_at_the_first_build(tmp_path):
 @pytest.mark.parametrize("mode", [None, 0o644])
 def test_a_revision_without_the_program_of_the_build_is_skipped(tmp_path, mode):
     def tree(number):
-        made = FakeTree(tmp_path / f"trees/t-b{number:02}")
+        made = FolderTree(tmp_path / f"trees/t-b{number:02}")
         begin = made.checkout
 
         def checkout(sha):
@@ -189,7 +167,7 @@ def test_a_build_that_replaces_its_tree_fails_and_nothing_else_is_removed(tmp_pa
     assert others.stat().st_mode & 0o777 == 0o755
 
 
-class FullTree(FakeTree):
+class FullTree(FolderTree):
     """A worktree on a disk that is full in one of its steps."""
 
     fails = ""
@@ -244,7 +222,7 @@ def test_a_build_that_prints_for_ever_fails(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("error", [ConfigError, BusyError])
 def test_what_somebody_else_has_put_there_or_holds_is_not_deleted(tmp_path, error):
-    class Taken(FakeTree):
+    class Taken(FolderTree):
         def checkout(self, sha):
             raise error(f"{self.path} is not ours to fill with {sha}", "move it away")
 
