@@ -187,12 +187,10 @@ def _command_ports(
         given_boot_s=None if command.cost_run_s is None else _positive_cost(command.cost_run_s),
     )
     work_dir = state / "run" / journal.campaign
-    settings = _command_settings(command, tree, work_dir, progress)
+    settings = _command_settings(request, tree, work_dir, progress)
     parts = Ports(
         tree=tree,
-        subject=worktree_run.CommandInWorktree(
-            replace(settings, good_first=request.sought is Sought.REGRESSION)
-        ),
+        subject=worktree_run.CommandInWorktree(settings),
         journal=journal,
         mailer=LogKeeper(state / "reports", installed_from(), narrowing_of(request)),
         clock=SystemClock(),
@@ -202,9 +200,10 @@ def _command_ports(
 
 
 def _command_settings(
-    command: CommandRequest, tree: GitTree, work_dir: Path, progress: SpokenProgress
+    request: CampaignRequest, tree: GitTree, work_dir: Path, progress: SpokenProgress
 ) -> worktree_run.CommandSettings:
     """How a command is run in the revisions of a tree."""
+    command = CommandRequest.of(request)
     return worktree_run.CommandSettings(
         argv=command.argv,
         wanted=wanted_of(command),
@@ -218,8 +217,8 @@ def _command_settings(
         lacking=tree.lacking,
         skip=tree.within(command.skip),
         positive=command.threshold().scale is Scale.LOG,
+        good_first=request.sought is Sought.REGRESSION,
         builds=_build_trees(command, tree, work_dir, progress),
-        relayout=command.relayout,
         counter=Counter(command.count) if command.count else None,
         counted=command.counted,
         products=Products(command.products, program_hash) if command.products else None,

@@ -131,6 +131,11 @@ class BuildTrees:
         self._trees: dict[int, WorkTree] = {}
         self._told = False
 
+    @property
+    def relayout(self) -> bool:
+        """Before each run, the build runs again for another code layout."""
+        return self._settings.relayout
+
     def ready(self, sha: str) -> Path | None:
         """The tree in which a revision is built, with the files of the commit as the build left
         them; None where it was not built, or its tree has gone since.

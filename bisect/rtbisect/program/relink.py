@@ -22,7 +22,7 @@ from rtbisect.model.kinds.boot import Commands
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 #: A linker takes 0 for a seed that it draws by itself (lld), and reads 31 bits.
 HIGHEST_SEED = (1 << 31) - 1
@@ -51,14 +51,16 @@ def check_seed(tree: Path, link: Callable[[int], bool]) -> Finding | None:
     step with a seed and gives whether that went well.
     """
     made: list[dict[Path, str]] = [{}]
+    before = _stamps(tree)
     for seed in _SEEDS:
         time.sleep(TICK_S)
-        before = _stamps(tree)
         if not link(seed):
             # The run that follows tells why.
             return None
+        after = _stamps(tree)
         # What a link does not write is as it was before.
-        made.append(made[-1] | _written(tree, before))
+        made.append(made[-1] | _hashes(path for path in after if after[path] != before.get(path)))
+        before = after
     _, one, again, *others = made
     # Logs, and programs that hold the time of their build, differ without a seed.
     repeated = {path for path in one if one[path] == again[path]}
@@ -85,15 +87,11 @@ def _stamps(tree: Path) -> Stamps:
     return found
 
 
-def _written(tree: Path, before: Stamps) -> dict[Path, str]:
-    """Hashes of the programs that were written since; of all files where none was: a file with the
+def _hashes(paths: Iterable[Path]) -> dict[Path, str]:
+    """Those of the programs among what was written; of all files where none is one: a file with the
     seed, as options for the linker, is no layout.
     """
-    written = [
-        path
-        for path, stamp in _stamps(tree).items()
-        if before.get(path) != stamp and path.is_file()
-    ]
+    written = list(filter(Path.is_file, paths))
     programs = list(filter(_is_program, written))
     found = {}
     for path in programs or written:

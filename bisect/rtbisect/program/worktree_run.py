@@ -100,8 +100,6 @@ class CommandSettings:
     #: Builds revisions and keeps their trees; None where nothing is built, and all revisions run in
     #: one worktree.
     builds: BuildTrees | None = None
-    #: Before each run, the build runs again for another code layout.
-    relayout: bool = False
     #: What counts instructions, where that is asked; None: nothing.
     counter: Counter | None = None
     #: They are the figure.
@@ -114,9 +112,10 @@ class CommandInWorktree:
     """Implements ports.Subject."""
 
     def __init__(self, settings: CommandSettings) -> None:
+        builds = settings.builds
         self.traits = traits_of(
-            built=settings.builds is not None,
-            relaid=settings.relayout,
+            built=builds is not None,
+            relaid=builds is not None and builds.relayout,
             products=settings.products is not None,
         )
         self._settings = settings
@@ -317,10 +316,10 @@ class CommandInWorktree:
         """The link with a layout of its own for this run; None where none is asked for, and where
         instructions are counted, which are the same in all layouts.
         """
-        settings = self._settings
-        if settings.builds is None or not settings.relayout or settings.counted or order.count:
+        settings, trees = self._settings, self._settings.builds
+        if trees is None or not trees.relayout or settings.counted or order.count:
             return None
-        return settings.builds.link(revision, self._source, order.run_id, note)
+        return trees.link(revision, self._source, order.run_id, note)
 
     def _outcome(
         self, done: Completed, out: Path, unit: str | None
