@@ -41,6 +41,7 @@ from rtbisect.search import verification
 from rtbisect.search.calibrate import EndBoots, LookRule, decide, looks
 from rtbisect.search.events import Booted
 from rtbisect.search.likelihood.features import views
+from rtbisect.search.verify_spec import VerifySpec
 from searchbench.tables import wilson
 from searchbench.world import POOL
 
@@ -152,7 +153,7 @@ def verified(rule: Threshold, one: list[float], two: list[float]) -> bool:
     """A commit passes as worse than its parent on fresh boots."""
     most = most_boots(LAST)
     state = verification.start(
-        verification.VerifySpec(
+        VerifySpec(
             culprit="c",
             parents=("p",),
             threshold=rule,

@@ -25,10 +25,11 @@ from rtbisect.search.ancestry import candidates_between
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.likelihood import hypotheses
 from rtbisect.search.parts import WHOLE_MODEL, Parts
-from rtbisect.search.siblings import boots_to_keep, build_plan
+from rtbisect.search.siblings import boots_to_keep, build_plan, builds_decide
 from rtbisect.search.stop import LEADING
+from rtbisect.search.verify_spec import VerifySpec
 from searchbench import bayesect, git_arms, noisy
-from searchbench.calibration import AMPLE, OF_SITE, spec_of
+from searchbench.calibration import AMPLE, OF_SITE, ample, spec_of
 from searchbench.oracle import known_grids
 from searchbench.scoring import Said, nameable, right, said, strict
 from searchbench.simulate import carry_on, rehearse
@@ -42,13 +43,13 @@ if TYPE_CHECKING:
     from rtbisect.search.spec import SearchAnswer, SearchSpec
     from searchbench.world import World
 
-#: Limits of the arms with a proof: enough of all, one proof at most, and what a site has that says
-#: nothing.
-PROVED = {
-    "ours-proved": AMPLE,
+#: Limits of the arms with a proof where they are not those of the cell: one proof at most, and what
+#: a site has that says nothing.
+PROVED: dict[str, Limits | None] = {
+    "ours-proved": None,
     "ours-proved-once": replace(AMPLE, proofs=1),
     "ours-site": OF_SITE,
-    "oracle-proved": AMPLE,
+    "oracle-proved": None,
 }
 #: Arms of ours without a part (no world of these has figures of CPUs), and of the oracle: controls
 #: tell of noise, which it knows.
@@ -120,7 +121,7 @@ def ours(world: World, arm: str, limits: Limits | None = None) -> Said:
     """Our engine, whole, without a part, or (the oracle) told the distributions; with the limits of
     the arm, or others.
     """
-    play = Played(world, limits or PROVED.get(arm, AMPLE), proof=arm in PROVED)
+    play = Played(world, limits or PROVED.get(arm) or ample(world.cell), proof=arm in PROVED)
     spec = replace(spec_of(world, play.limits), parts=PARTS.get(arm, WHOLE_MODEL))
     # What the answer says of kernels that it does not explain is not a part of what is measured.
     unread = mock.patch("rtbisect.search.engine.contradictions", return_value=())
@@ -168,9 +169,10 @@ def proved(play: Played, found: SearchEnd) -> Said:
         outcome, confidence, heard = proof_of(play, found)
         if outcome is Outcome.CULPRIT:
             return replace(_said(found.answer), confidence=confidence)
-        if not (proofs_left and play.left(found.state)):
+        state = engine.with_proof(found.state, heard)
+        if not (proofs_left and play.left(state)):
             break
-        state, _ = carry_on(engine.with_proof(found.state, heard), world, play.left)
+        state, _ = carry_on(state, world, play.left)
         after = SearchEnd(engine.answer(state), state)
         if not tells_more(found, heard, after):
             break
@@ -191,7 +193,7 @@ def proof_of(play: Played, found: SearchEnd) -> tuple[Outcome, float, tuple[Even
     assert culprit is not None
     spec, graph = state.spec, state.spec.graph
     parents = next(commit.parents for commit in graph.commits if commit.sha == culprit)
-    check = verification.VerifySpec(
+    check = VerifySpec(
         culprit=culprit,
         parents=parents,
         threshold=spec.threshold,
@@ -202,7 +204,7 @@ def proof_of(play: Played, found: SearchEnd) -> tuple[Outcome, float, tuple[Even
             Sample.of(state.ledger.observations[graph.older, 0]),
             Sample.of(state.ledger.observations[graph.newer, 0]),
         ),
-        builds=build_plan(state, culprit) if state.small or not answer.sure else None,
+        builds=build_plan(state, culprit) if builds_decide(state, sure=answer.sure) else None,
         boots_max=most_boots(state.ends.used),
     )
     proof = verification.start(check)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from rtbisect.campaign.plan import LOOKS_SHARE, limits_of
 from rtbisect.config.schema import Campaign
 from rtbisect.model.campaign import Better, Limits, MetricKey, Role, Scale, Statistic, Threshold
+from rtbisect.model.command import SMALLEST_SHARE
 from rtbisect.search import engine
 from rtbisect.search.spec import Finish, SearchSpec
 from searchbench.simulate import events
 
 if TYPE_CHECKING:
-    from searchbench.world import World
+    from searchbench.world import Cell, World
 
 THRESHOLD = Threshold(
     key=MetricKey("bench", "value", "run"),
@@ -30,23 +31,33 @@ THRESHOLD = Threshold(
     reason="",
 )
 COUNTS = replace(THRESHOLD, statistic=Statistic.COUNT, unit="1")
+FAILS = replace(THRESHOLD, statistic=Statistic.FRACTION, unit="share", min_effect=SMALLEST_SHARE)
 #: A budget that seldom ends a search.
 AMPLE = Limits(max_boots=500, max_builds=200, looks_max=500 // LOOKS_SHARE)
 #: What a site has that says nothing.
 OF_SITE = limits_of(Campaign(), 0)
+#: What `rtbisect run --pass-fail` has.
+PASS_FAIL = Limits(max_boots=300, max_builds=300, calibrate_max=75)
 #: Boots a side that the last look has.
 CALIBRATION = AMPLE.looks_max
 
 
-def spec_of(world: World, limits: Limits = AMPLE) -> SearchSpec:
+def ample(cell: Cell) -> Limits:
+    """A budget that seldom ends a search; of a flaky test, what a user has who says nothing."""
+    return PASS_FAIL if cell.kind == "fails" else AMPLE
+
+
+def spec_of(world: World, limits: Limits | None = None) -> SearchSpec:
     cell = world.cell
+    limits = limits or ample(cell)
     return SearchSpec(
         graph=world.graph,
-        threshold=COUNTS if cell.kind == "count" else THRESHOLD,
+        threshold={"count": COUNTS, "fails": FAILS}.get(cell.kind, THRESHOLD),
         seed=world.seed,
         build_cost_s=cell.build_s,
         boot_cost_s=cell.boot_s + cell.run_s,
-        layout_cost_s=cell.build_s,
+        layout_cost_s=None if cell.kind == "fails" else cell.build_s,
+        calibrate_max=limits.calibrate_max,
         looks_max=limits.looks_max,
         max_boots=limits.max_boots,
         max_builds=limits.max_builds,

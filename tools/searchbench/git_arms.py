@@ -65,12 +65,18 @@ def _named(found: list[str]) -> Said:
 
 
 def majority(votes: int, world: World, ends: Ends, sha: str, *, same_boot: bool) -> str:
-    """By most of the runs, against the middle of the calibration."""
-    limit = sum(statistics.median(end) for end in ends) / 2
+    """By most of the runs, against the middle of the calibration; of a flaky test by how many of
+    the runs fail, against the middle of the ends' shares.
+    """
+    flaky = world.cell.kind == "fails"
+    middle = statistics.fmean if flaky else statistics.median
+    limit = sum(middle(end) for end in ends) / 2
     if same_boot:
         values = world.values(sha, votes)
     else:
         values = [world.values(sha, 1)[0] for _ in range(votes)]
+    if flaky:
+        return BAD if statistics.fmean(values) > limit else GOOD
     return BAD if sum(v > limit for v in values) * 2 > votes else GOOD
 
 

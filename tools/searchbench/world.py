@@ -41,8 +41,10 @@ class Cell:
     gradually, and each commit that is named is wrong. `pool` is a column of
     recorded boots that are drawn instead, as logarithms: those of a good kernel plus `effect`, or
     with kind "kernels" those of two real kernels. With kind "count" boots are numbers
-    of events, EVENTS of a good kernel and exp(`effect`) times as many of a bad one. `drift` is what
-    a boot adds to the level of the host for all boots to come, standard deviation.
+    of events, EVENTS of a good kernel and exp(`effect`) times as many of a bad one. With kind
+    "fails" each boot fails (1) or passes (0): `rate` of those of a good kernel fail, and `effect`
+    more of a bad one. `drift` is what a boot adds to the level of the host for all boots to come,
+    standard deviation.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Cell:
     steps: int = 0
     broken: float = 0.0
     kind: str = "location"
+    rate: float = 0.0
     pool: str = ""
     drift: float = 0.0
     build_s: float = 1200.0
@@ -138,6 +141,9 @@ class World:
         if cell.kind == "count":
             mean = EVENTS * math.exp(cell.effect * self.share(sha))
             return [float(rng.poisson(mean * rng.gamma(SHAPE) / SHAPE)) for _ in range(runs)]
+        if cell.kind == "fails":
+            chance = cell.rate + cell.effect * self.share(sha)
+            return [float(rng.random() < chance) for _ in range(runs)]
         centre += cell.boot**0.5 * self._draw(rng)
         own = (1 - cell.boot - cell.build) ** 0.5
         if cell.kind == "variance" and self.share(sha):

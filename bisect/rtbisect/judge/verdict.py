@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TypeAlias
 
-from rtbisect.judge import blocks, stats
+from rtbisect.judge import blocks, shares, stats
 from rtbisect.judge.scale import (
     all_badness,
     by_mean,
@@ -53,6 +53,31 @@ def judge(
     permutation p (of ranks; of means where these are judged) is at most `alpha`. pass: the 95%
     bootstrap interval of the effect stays below `min_effect`. Otherwise undecided.
     """
+    return _judged(threshold, (base, new), alpha, effect, ())
+
+
+def judge_shares(
+    threshold: Threshold,
+    pair: Pair,
+    looks: tuple[int, ...],
+    *,
+    alpha: float = 0.01,
+    effect: Callable[[float], Finding] | None = None,
+) -> Judgement:
+    """The same of shares of failures at one of these looks (runs a side): p is that of all of them
+    (`shares.all_looks_p`).
+    """
+    return _judged(threshold, pair, alpha, effect, looks)
+
+
+def _judged(
+    threshold: Threshold,
+    pair: Pair,
+    alpha: float,
+    effect: Callable[[float], Finding] | None,
+    looks: tuple[int, ...],
+) -> Judgement:
+    base, new = pair
     floor, none = effect_floor(threshold), effect_of(threshold, 0.0)
     judgement = Judgement(
         key=threshold.key,
@@ -66,7 +91,7 @@ def judge(
     )
     if not base.n or not new.n:
         return judgement
-    shift, (low, high), p = _compare(threshold, base, new)
+    shift, (low, high), p = _compare(threshold, base, new, looks)
     first, second = effect_of(threshold, low), effect_of(threshold, high)
     interval = (min(first, second), max(first, second))
     judgement = replace(judgement, effect=effect_of(threshold, shift), interval=interval, p=p)
@@ -79,7 +104,7 @@ def judge(
 # A verification asks again for each of its looks after every boot, and nothing of them has changed.
 @lru_cache(maxsize=256)
 def _compare(
-    threshold: Threshold, base: Sample, new: Sample
+    threshold: Threshold, base: Sample, new: Sample, looks: tuple[int, ...]
 ) -> tuple[float, tuple[float, float], float]:
     """Shift and its interval in badness, and the one-sided p."""
     base_badness, new_badness = sides(threshold, base, new)
@@ -88,6 +113,8 @@ def _compare(
     # One stray boot of the parent must not take back what ten others say; what is judged by its
     # mean is compared by its mean.
     badnesses, hosts = (base_badness, new_badness), (base.hosts, new.hosts)
+    if looks:
+        return shift, interval, shares.p_of_looks(badnesses, hosts, looks)
     p = blocks.exchange_p(badnesses, hosts, ranks=not by_mean(threshold))
     return shift, interval, p
 

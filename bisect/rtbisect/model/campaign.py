@@ -304,6 +304,8 @@ class Limits:
     #: Where builds may differ as much, a range is split at a revision that lies between its ends in
     #: two builds; the parts take over the boots of all builds. Not in campaigns that began before.
     split_builds: bool = True
+    #: Looks at shares of failures have one p value together. Not in campaigns that began before.
+    share_looks: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -334,6 +336,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "gradual": False,
     "end_layouts": False,
     "split_builds": False,
+    "share_looks": False,
 }
 
 

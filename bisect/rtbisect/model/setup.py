@@ -65,7 +65,7 @@ def _with_rules(setup: dict[str, Any]) -> dict[str, Any]:
     return setup | {"limits": limits | first_rules(limits)}
 
 
-@kept_as("Setup", _with_sought, _with_kernel, *[_with_rules] * 5)
+@kept_as("Setup", _with_sought, _with_kernel, *[_with_rules] * 6)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """The fixed values of a campaign."""

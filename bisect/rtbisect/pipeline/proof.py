@@ -32,9 +32,10 @@ from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.search_loop import SearchEnd, heard, probability_with_proof, proof_events
 from rtbisect.search import verification
 from rtbisect.search.events import Booted, Built
-from rtbisect.search.siblings import build_plan
+from rtbisect.search.siblings import build_plan, builds_decide
 from rtbisect.search.spec import BootPurpose
 from rtbisect.search.stop import LEADING
+from rtbisect.search.verify_spec import VerifySpec
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
@@ -289,7 +290,7 @@ def _tell_check(steps: Steps, check: Verification) -> None:
 
 
 def _boot_request(
-    spec: verification.VerifySpec, step: verification.Boot, explain: str, probes: tuple[str, ...]
+    spec: VerifySpec, step: verification.Boot, explain: str, probes: tuple[str, ...]
 ) -> BootRequest:
     """The boot of a step; those of the culprit and its parents, as they are built, also explain."""
     compared = step.purpose is BootPurpose.VERIFY
@@ -303,7 +304,7 @@ def _boot_request(
     )
 
 
-def _no_boots(spec: verification.VerifySpec) -> dict[str, Boots]:
+def _no_boots(spec: VerifySpec) -> dict[str, Boots]:
     """No boots yet, of every kernel that a proof boots. The culprit may be the tip, too."""
     kernels = {spec.tip: Boots(role=KernelRole.TIP)}
     if spec.revert is not None:
@@ -320,7 +321,7 @@ def _sample(threshold: Threshold, figure: Aspect, boots: Boots) -> Sample:
 
 
 def _kept_until_end(
-    steps: Steps, spec: verification.VerifySpec, bad: str, fresh: Boots
+    steps: Steps, spec: VerifySpec, bad: str, fresh: Boots
 ) -> tuple[Verification, ...]:
     """A check that fails softly: the bad end is better than the culprit again. Then something after
     it takes back a part of what it does, which is no reason to doubt the culprit.
@@ -352,14 +353,14 @@ def _spec(
     threshold: Threshold,
     search_end: SearchEnd,
     parents: tuple[str, ...],
-) -> verification.VerifySpec:
+) -> VerifySpec:
     culprit = search_end.answer.culprit
     assert culprit is not None
     revert, no_revert = _revert(steps, search_end.state.spec.graph, range_ends[1], culprit)
     figure, boots = search_end.answer.figure, steps.evidence()
     ends = [_sample(threshold, figure, boots.get(end, Boots())) for end in range_ends]
     needed = min(end.n for end in ends)
-    return verification.VerifySpec(
+    return VerifySpec(
         culprit=culprit,
         parents=parents,
         threshold=threshold,
@@ -374,6 +375,7 @@ def _spec(
         endpoints=(ends[0], ends[1]),
         boots_max=max(steps.setup.limits.verify_boots, most_boots(needed)),
         strict=steps.setup.limits.strict_proof,
+        share_looks=steps.setup.limits.share_looks,
     )
 
 
@@ -382,7 +384,7 @@ def _builds(steps: Steps, search_end: SearchEnd) -> BuildPlan | None:
     far as the search was sure of its commit.
     """
     answer, state = search_end.answer, search_end.state
-    if not steps.setup.limits.layout_below or (answer.sure and not state.small):
+    if not (steps.setup.limits.layout_below and builds_decide(state, sure=answer.sure)):
         return None
     assert answer.culprit is not None
     return build_plan(state, answer.culprit)

@@ -93,7 +93,7 @@ def _proved_in_turns(  # noqa: PLR0913  (what a search is made of)
             break
         graph = searched.state.spec.graph
         answer.proof = proof = prove(steps, graph, threshold, searched, ends)
-        if proof.attribution or not (proofs_left and _left(steps, searched)):
+        if proof.attribution or not (proofs_left and _left(steps, searched, proved=True)):
             break
         told = steps.tell(
             Proofs.SEARCHED_ON,
@@ -129,9 +129,9 @@ def _outside(steps: Steps, graph: CommitGraph, newer: str, probability: float) -
     )
 
 
-def _left(steps: Steps, searched: SearchEnd) -> int:
-    """Boots that the search may still take."""
-    return steps.budget.search_boots_left(boots_to_keep(searched.state))
+def _left(steps: Steps, searched: SearchEnd, *, proved: bool = False) -> int:
+    """Boots that the search may still take; `proved`: after a proof that it has not heard."""
+    return steps.budget.search_boots_left(boots_to_keep(searched.state, proved=proved))
 
 
 def _kept_boots(steps: Steps, searched: SearchEnd) -> tuple[Finding, ...]:

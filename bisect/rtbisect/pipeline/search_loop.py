@@ -84,6 +84,7 @@ def search(
             spent_builds=limits.spent_builds,
             end_layouts=limits.end_layouts,
             split_builds=limits.split_builds,
+            share_looks=limits.share_looks,
             build_noise=not steps.traits.relaid,
         ),
         max_boots=max(budget.search_boots_left(), 2 * limits.calibrate_min),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import scipy
 
 from rtbisect.errors import ConfigError
-from rtbisect.judge import blocks, stats
+from rtbisect.judge import blocks, shares, stats
 from rtbisect.judge.scale import by_mean, effect_floor
 from rtbisect.search.likelihood.features import WHOLE, Aspect, Views, common
 
@@ -34,6 +34,8 @@ WIDER_FROM = 10
 #: at most, ends that are alike take 15 to 16 boots a side in the mean, and of those that differ by
 #: one standard deviation 1 (heavy tails) to 3 in 100 (none) are given up by it.
 PROMISING = 0.1
+#: Share of the alpha of all looks that the last look at shares of failures has by its limit.
+LAST_OF_SHARES = 0.4
 #: Ends that twice as many boots have this chance to tell apart are not called alike by a last look
 #: that the budget made the last one.
 OPEN = 0.5
@@ -47,7 +49,7 @@ class Calibration:
 
     #: Whether the ends differ; None while more boots are due.
     reproduced: bool | None
-    #: P value of that look, one-sided.
+    #: P value of that look, one-sided; of shares of failures that of all looks together.
     p: float
     #: By how much `figure` is worse at the newer end, in badness (judge/scale.py).
     shift: float
@@ -95,11 +97,11 @@ def check_spec(spec: SearchSpec) -> None:
     effect_floor(spec.threshold)
 
 
-def looks(first: int, last: int, most: int = 0) -> tuple[int, ...]:
+def looks(first: int, last: int, most: int = 0, growth: float = GROWTH) -> tuple[int, ...]:
     """Boots a side at every look, of which there are at most so many; each look gets an even share
     of alpha (Bonferroni: the looks share data, so that the true rate of false alarms stays below).
     """
-    growth = max(GROWTH, (last / first) ** (1 / (most - 1))) if most else GROWTH
+    growth = max(growth, (last / first) ** (1 / (most - 1))) if most else growth
     schedule = [first]
     while schedule[-1] < last:
         schedule.append(min(last, math.ceil(growth * schedule[-1])))
@@ -108,7 +110,7 @@ def looks(first: int, last: int, most: int = 0) -> tuple[int, ...]:
 
 def asked_p(spec: SearchSpec) -> float:
     """The p of a shift of the whole at which a look says that the ends differ."""
-    return SHIFT * _look_rule(spec).alpha
+    return _look_rule(spec).asked_p
 
 
 def _look_rule(spec: SearchSpec) -> LookRule:
@@ -122,14 +124,16 @@ def _look_rule(spec: SearchSpec) -> LookRule:
         alpha=spec.alpha / len(schedule),
         seed=spec.seed,
         mean=mean,
+        shares=spec.of_shares,
         bounded=bool(spec.looks_max),
     )
 
 
 def _schedule(spec: SearchSpec) -> tuple[int, ...]:
-    if spec.looks_max:
-        return looks(spec.calibrate_min, max(spec.calibrate_min, spec.looks_max), MOST_LOOKS)
-    return looks(spec.calibrate_min, spec.calibrate_max)
+    last = max(spec.calibrate_min, spec.looks_max) if spec.looks_max else spec.calibrate_max
+    if spec.of_shares:
+        return looks(spec.calibrate_min, last, growth=shares.GROWTH)
+    return looks(spec.calibrate_min, last, MOST_LOOKS if spec.looks_max else 0)
 
 
 def calibration_of(spec: SearchSpec, ledger: Ledger) -> Calibration:
@@ -173,6 +177,13 @@ class LookRule:
     mean: bool
     #: It is the budget that has no further look.
     bounded: bool = False
+    #: Runs pass or fail, and p is that of all looks.
+    shares: bool = False
+
+    @property
+    def asked_p(self) -> float:
+        """The p of a shift of the whole at which a look says that the ends differ."""
+        return self.alpha * len(self.looks) if self.shares else SHIFT * self.alpha
 
 
 def decide(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
@@ -194,7 +205,7 @@ def decide(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
             break
     may_differ = rule.bounded and boots == rule.looks[-1] and calibration.promise >= OPEN
     reverse = _Look.of(bad, good, rule).p()
-    swapped = reverse <= SHIFT * rule.alpha and -calibration.shift >= rule.floor
+    swapped = reverse <= rule.asked_p and -calibration.shift >= rule.floor
     return replace(calibration, swapped=swapped, open=may_differ)
 
 
@@ -205,14 +216,14 @@ def _judge_look(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
     shift, p = look.shift(), look.p()
     values = tuple(look.good), tuple(look.bad)
     differ = Calibration(reproduced=True, p=p, shift=shift, values=values)
-    if p <= SHIFT * rule.alpha:
+    if p <= rule.asked_p:
         if shift >= rule.floor and shift > 0:
             return differ
         # Figures that are mostly 0, and sometimes not, differ although their medians do not.
         mean_shift = stats.mean(look.bad) - stats.mean(look.good)
         if shift == 0 and mean_shift >= rule.floor and mean_shift > 0 and not rule.mean:
             return replace(differ, shift=mean_shift, figure=Aspect(mean=True))
-    promise = _promise(p, SHIFT, look)
+    promise = _promise(*look.seen(p), look)
     for other in _other_figures(good, bad, look):
         if other.p <= other.share / other.number * rule.alpha and other.size >= rule.floor:
             return replace(differ, p=other.p, shift=other.size, figure=other.figure)
@@ -257,9 +268,19 @@ class _Look:
         return middle(self.bad) - middle(self.good)
 
     def p(self) -> float:
-        """One-sided, by ranks."""
-        values = self.good, self.bad
-        return blocks.exchange_p(values, self.hosts, ranks=True, seed=self.rule.seed)
+        """One-sided, by ranks; of shares of failures that of all looks."""
+        values, rule = (self.good, self.bad), self.rule
+        if rule.shares:
+            return shares.p_of_looks(values, self.hosts, rule.looks, rule.seed)
+        return blocks.exchange_p(values, self.hosts, ranks=True, seed=rule.seed)
+
+    def seen(self, p: float) -> tuple[float, float]:
+        """The p of this look alone, and the share of alpha that the last one has; `p` as above."""
+        if not self.rule.shares:
+            return p, SHIFT
+        failed = round(sum(self.good)), round(sum(self.bad))
+        apart = shares.distance(failed, len(self.good))
+        return float(scipy.stats.norm.sf(apart)), LAST_OF_SHARES * len(self.rule.looks)
 
     def spread(self) -> _Look:
         """How far each boot lies from the middle of its end."""

@@ -38,6 +38,7 @@ class Terms:
     layout_s: float | None
     #: Other layouts of both ends that come first, each booted once.
     end_layouts: int = 0
+    controls: bool = True
     confidence: float = 0.95
     seed: int = 0
 
@@ -48,6 +49,7 @@ class Terms:
             boot_s=spec.boot_cost_s,
             layout_s=spec.layout_cost_s,
             end_layouts=2 * layouts_of_end(spec),
+            controls=spec.controls,
             confidence=spec.confidence,
             seed=spec.seed,
         )

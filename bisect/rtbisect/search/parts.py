@@ -27,6 +27,9 @@ class Parts:
     costs: bool = True
     #: A range is split where two builds of a revision say so; not in campaigns that began before.
     split_builds: bool = True
+    #: Shares of failures have one p value for all looks at them, and no controls; not in campaigns
+    #: that began before.
+    share_looks: bool = True
     #: Pairs of culprits are weighed.
     two_culprits: bool = True
     #: A build whose level is known is left alone; not in campaigns that began before it was.

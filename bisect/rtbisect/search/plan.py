@@ -382,7 +382,7 @@ def _control_end(state: SearchState) -> str | None:
     """The end to boot once more when boots tell little, so that its distribution is known
     better and a drift of the host shows; the end with fewer boots first.
     """
-    if not state.spec.parts.controls or capacity(state.belief) >= STRONG_BITS:
+    if not state.spec.controls or capacity(state.belief) >= STRONG_BITS:
         return None
     spec, values = state.spec, state.ledger.values
     good, bad = len(values[spec.graph.older]), len(values[spec.graph.newer])

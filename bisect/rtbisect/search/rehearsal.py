@@ -376,7 +376,9 @@ def _next(play: _Play, belief: _Belief) -> _Next:
     dull = worth[rows, best] * look.terms.boot_s < USELESS_BITS
     kind = np.where(dull, 1, kind)
     slot = np.where(dull, belief.between.argmax(axis=1), slot)
-    controls = ~strong & (play.boots - play.controls >= (CONTROL_EVERY - 1) * (play.controls + 1))
+    searched = play.boots - play.controls
+    controls = ~strong & (searched >= (CONTROL_EVERY - 1) * (play.controls + 1))
+    controls &= look.terms.controls
     end = np.where(play.controls % 2 == 0, 0, play.used - 1)
     kind, slot = np.where(controls, 1, kind), np.where(controls, end, slot)
     return _Next(

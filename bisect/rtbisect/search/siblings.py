@@ -60,7 +60,14 @@ def build_plan(state: SearchState, culprit: str) -> BuildPlan:
     )
 
 
-def boots_to_keep(state: SearchState) -> int:
+def builds_decide(state: SearchState, *, sure: bool) -> bool:
+    """Whether other builds decide about what a search names, as `sure` as it is: builds of one code
+    may differ by as much as the ends do. Whether runs pass or fail is taken not to hang on that.
+    """
+    return not state.spec.of_shares and (state.small or not sure)
+
+
+def boots_to_keep(state: SearchState, *, proved: bool = False) -> int:
     """Boots that a proof of the commit which leads now takes beside the fewest, by what the last
     look at the ends says: of other builds, or of the commit and its parent, as the ends took. 0
     while none leads: the search may take them to find one.
@@ -69,6 +76,9 @@ def boots_to_keep(state: SearchState) -> int:
     if not ends.reproduced or leading_candidate(state) is None:
         return 0
     of_pair = 2 * ends.used
+    if state.spec.of_shares:
+        # After a proof the search has half of these, too, rather than an open end.
+        return ends.used if proved or state.of_proofs else of_pair
     if not state.spec.layout_below:
         return of_pair
     sigma = math.sqrt(float(np.mean([np.var(end, ddof=1) for end in ends.values])))

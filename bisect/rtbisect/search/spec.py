@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
+from rtbisect.model.campaign import Statistic
 from rtbisect.search.likelihood.features import WHOLE, Aspect
 from rtbisect.search.parts import WHOLE_MODEL, Parts
 from rtbisect.search.prior import BASE_NONE
@@ -81,6 +82,18 @@ class SearchSpec:
     alpha: float = 0.01
     #: Which parts of the model are on (benchmarks turn some off).
     parts: Parts = WHOLE_MODEL
+
+    @property
+    def of_shares(self) -> bool:
+        """Whether runs pass or fail, and all looks at the ends have one p value."""
+        return self.parts.share_looks and self.threshold.statistic is Statistic.FRACTION
+
+    @property
+    def controls(self) -> bool:
+        """Whether ends are booted again when boots tell little. Of runs that pass or fail the looks
+        have seen more than these could add.
+        """
+        return self.parts.controls and not self.of_shares
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from rtbisect.judge.verdict import (
     FULL_RECOVERY,
     falls_short,
     judge,
+    judge_shares,
     ruled_out,
     sides,
     smallest_p,
@@ -33,16 +34,15 @@ from rtbisect.search.build_groups import Groups, examine
 from rtbisect.search.calibrate import looks
 from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
-from rtbisect.search.likelihood.features import WHOLE, Aspect
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rtbisect.judge.verdict import Pair
-    from rtbisect.search.build_groups import BuildPlan
     from rtbisect.search.events import Event
     from rtbisect.search.likelihood.features import Kernel
+    from rtbisect.search.verify_spec import VerifySpec
 
 #: What a comparison says of the culprit, whose side should be the worse.
 _STATUS = {
@@ -58,63 +58,6 @@ REVERT_RECOVERY = 0.5
 #: A pair of shares or counts contradicts the shift of the ends if boots of the ends would look like
 #: it less often than this.
 LUCK = 0.05
-
-_NO_REVERT = Finding.of(Checks.NO_REVERT)
-
-
-@dataclass(frozen=True, kw_only=True)
-class VerifySpec:
-    """What to verify."""
-
-    culprit: str
-    #: At least one; each is compared with the culprit.
-    parents: tuple[str, ...]
-    #: The searched metric, and what of it is compared.
-    threshold: Threshold
-    figure: Aspect = WHOLE
-    #: Of the order of the boots.
-    seed: int
-    #: The commit that takes the culprit back on `tip`; None with the reason in `no_revert`.
-    revert: str | None
-    tip: str
-    no_revert: Finding | None = _NO_REVERT
-    #: Boots a side at the first look at a parent; and at the first look at the revert, which may be
-    #: too few for a pass.
-    boots: int = 6
-    revert_boots: int = 3
-    #: Of all looks of a check together.
-    alpha: float = 0.01
-    #: The boots of good and bad from the calibration, to say how much of their shift the culprit
-    #: explains, and whether a share that is not seen is none; empty where that is not asked.
-    endpoints: Pair = (Sample(()), Sample(()))
-    #: Builds that the search has not booted, and that decide; None where builds of one code are not
-    #: taken to differ by as much as the ends do.
-    builds: BuildPlan | None = None
-    #: Boots a side at the last look.
-    boots_max: int = 10
-    #: A revert contradicts at the alpha of its looks; builds decide only where they are enough.
-    strict: bool = True
-
-    @cached_property
-    def judged(self) -> Threshold:
-        """How the compared figure is judged."""
-        return self.figure.threshold(self.threshold)
-
-    def told(self, effect: float) -> Finding:
-        """An effect that was judged on the compared figure, in what a reader knows."""
-        return self.figure.effect_for_reader(self.threshold, effect)
-
-    @property
-    def looks(self) -> tuple[int, ...]:
-        """Boots a side at every look at a culprit and its parent. More boots of two builds say no
-        more of their code.
-        """
-        return (self.boots,) if self.builds else looks(self.boots, self.boots_max)
-
-    @property
-    def look_alpha(self) -> float:
-        """Alpha is split evenly between the looks."""
-        return self.alpha / max(2, len(self.looks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +131,9 @@ class _Check:
     new: str
     #: As in Boot.
     purpose: BootPurpose
-    #: Boots a side at each look, ascending.
+    #: Boots a side at each look, ascending; and whether all of them have one p value.
     looks: tuple[int, ...] = ()
+    one_p: bool = False
     #: Boots of each kernel that are to be reached; empty: the check is closed.
     wanted: tuple[tuple[Kernel, int], ...] = ()
     #: The culprit can be named without them; `verification` is what the boots so far say.
@@ -325,6 +269,7 @@ def _planned_checks(spec: VerifySpec) -> list[_Check]:
             new=spec.culprit,
             purpose=BootPurpose.VERIFY,
             looks=spec.looks,
+            one_p=spec.of_shares and not spec.builds,
         )
         for sha in spec.parents
     ]
@@ -373,7 +318,10 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
             )
         pair = base.part(0, boots), new.part(0, boots)
         verification = _verification(state.spec, check, pair, alpha)
-        if verification.status is CheckStatus.FAIL and _may_be_builds(state, pair):
+        # More looks make a pass sooner; each would also be a chance to deny by luck.
+        early = check.one_p and look % 2
+        denies = verification.status is CheckStatus.FAIL
+        if denies and (early or _may_be_builds(state, pair)):
             verification = replace(verification, status=CheckStatus.UNDECIDED)
         if verification.status is not CheckStatus.UNDECIDED:
             break
@@ -428,7 +376,7 @@ def _intervals_disjoint(spec: VerifySpec, check: _Check, pair: Pair) -> bool:
 
 def _verification(spec: VerifySpec, check: _Check, pair: Pair, alpha: float) -> Verification:
     is_revert = check.purpose is BootPurpose.REVERT
-    judgement = _judged(spec, pair, alpha, strict=is_revert and spec.strict)
+    judgement = _judged(spec, check, pair, alpha)
     share = _recovered_share(spec, pair)
     status = _STATUS[judgement.level]
     if is_revert and status is CheckStatus.PASS and share is not None and share < REVERT_RECOVERY:
@@ -443,11 +391,15 @@ def _verification(spec: VerifySpec, check: _Check, pair: Pair, alpha: float) -> 
     return replace(check.says(status, note), judgement=readable, recovery=share, short=short)
 
 
-def _judged(spec: VerifySpec, pair: Pair, alpha: float, *, strict: bool) -> Judgement:
-    """What the boots say of the pair: nothing yet, where equal boots may be luck; `strict`: at
+def _judged(spec: VerifySpec, check: _Check, pair: Pair, alpha: float) -> Judgement:
+    """What the boots say of the pair: nothing yet, where equal boots may be luck, of a revert at
     `alpha` as well.
     """
-    judgement = judge(spec.judged, *pair, alpha=alpha, effect=spec.told)
+    strict = spec.strict and check.purpose is BootPurpose.REVERT
+    if check.one_p:
+        judgement = judge_shares(spec.judged, pair, check.looks, alpha=spec.alpha, effect=spec.told)
+    else:
+        judgement = judge(spec.judged, *pair, alpha=alpha, effect=spec.told)
     if judgement.level is not Level.PASS:
         return judgement
     if _may_be_luck(spec, pair, alpha if strict else LUCK):

@@ -14,6 +14,7 @@ from rtbisect.model.result import CheckStatus
 from rtbisect.pipeline.search_loop import SearchEnd, probability_with_proof
 from rtbisect.search import verification
 from rtbisect.search.events import Booted
+from rtbisect.search.verify_spec import VerifySpec
 
 NAMED, BEFORE = f"c{CULPRIT}", f"c{CULPRIT - 1}"
 
@@ -29,7 +30,7 @@ def test_boots_of_a_proof_make_the_search_surer_of_a_culprit_that_slows_one_cpu(
     state, answer = boots_until_the_end(one_cpu)
     assert (answer.culprit, answer.figure.found) == (NAMED, Finding.of(Figures.ONE_CPU, number=4))
     proof = verification.start(
-        verification.VerifySpec(
+        VerifySpec(
             culprit=NAMED,
             parents=(BEFORE,),
             threshold=state.spec.threshold,

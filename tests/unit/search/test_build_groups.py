@@ -22,6 +22,7 @@ from rtbisect.search.ledger import Ledger
 from rtbisect.search.likelihood.features import Aspect
 from rtbisect.search.siblings import build_plan, noise
 from rtbisect.search.spec import BootPurpose, SearchSpec
+from rtbisect.search.verify_spec import VerifySpec
 
 FIGURE = replace(RES, scale=Scale.LINEAR, min_effect=0.25, floor=0.0)
 PLAN = BuildPlan(
@@ -31,7 +32,7 @@ PLAN = BuildPlan(
     builds=6,
     shift=1.0,
 )
-SPEC = verification.VerifySpec(
+SPEC = VerifySpec(
     culprit="culprit",
     parents=("parent",),
     threshold=FIGURE,

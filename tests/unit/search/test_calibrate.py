@@ -4,12 +4,13 @@
 import random
 import statistics
 from dataclasses import replace
+from itertools import cycle
 
 from helpers.campaigns import line_of, sha, thresholds
 from rtbisect.model.campaign import Observation, Statistic
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
-from rtbisect.search.calibrate import PROMISING, EndBoots, LookRule, decide
+from rtbisect.search.calibrate import PROMISING, EndBoots, LookRule, asked_p, decide
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.spec import SearchSpec
 
@@ -176,3 +177,42 @@ def test_what_seldom_happens_is_not_given_up_before_it_has_happened():
         (trial, *_) = engine.propose(state)
         state = engine.apply(state, booted(int(trial.revision, 16), 0.0, ""))
     assert state.ends.used == spec.calibrate_max
+
+
+def test_looks_at_shares_have_one_p_value_together():
+    """An end that fails in two of three boots, beside one that never does."""
+    used = {}
+    for rule in (True, False):
+        spec = spec_of(40, Statistic.FRACTION)
+        limit = replace(spec.threshold, min_effect=0.2)
+        parts = replace(spec.parts, share_looks=rule)
+        state = engine.start(replace(spec, threshold=limit, parts=parts))
+        for end in (spec.graph.older, spec.graph.newer):
+            state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
+        fails = cycle((0.0, 1.0, 1.0))
+        while state.ends.reproduced is None:
+            (trial, *_) = engine.propose(state)
+            bad = trial.revision == spec.graph.newer
+            state = engine.apply(state, booted(int(trial.revision, 16), bad * next(fails), ""))
+        assert state.ends.reproduced
+        assert state.ends.p <= asked_p(state.spec)
+        used[rule] = state.ends.used
+    assert used[True] < used[False]
+
+
+def test_who_looks_at_shares_sees_what_promises_a_difference():
+    """Beyond the boots that all ends get, looks go on while the last one may tell."""
+    spec = replace(spec_of(40, Statistic.FRACTION), calibrate_max=10)
+    used = {}
+    for name, every in (("alike", (0.0,)), ("may differ", (0.0, 0.0, 0.0, 1.0))):
+        state = engine.start(spec)
+        for end in (spec.graph.older, spec.graph.newer):
+            state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
+        fails = cycle(every)
+        while state.ends.reproduced is None:
+            (trial, *_) = engine.propose(state)
+            value = next(fails) if trial.revision == spec.graph.newer else 0.0
+            state = engine.apply(state, booted(int(trial.revision, 16), value, ""))
+        used[name] = state.ends.used
+    assert used["alike"] == 10
+    assert used["may differ"] > 10

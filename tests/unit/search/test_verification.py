@@ -16,8 +16,9 @@ from rtbisect.model.lab import RunStatus
 from rtbisect.model.result import CheckName
 from rtbisect.search import verification
 from rtbisect.search.events import Booted, Built
+from rtbisect.search.verify_spec import VerifySpec
 
-SPEC = verification.VerifySpec(
+SPEC = VerifySpec(
     culprit="culprit",
     parents=("parent",),
     threshold=RES,

@@ -3,14 +3,16 @@
 
 from dataclasses import replace
 
+from helpers.noisy import noisy
 from helpers.searches import CULPRIT, boots_until_the_end, event
 from rtbisect.pipeline.search_and_proof import tells_more
 from rtbisect.pipeline.search_loop import SearchEnd
-from rtbisect.search import engine, plan
+from rtbisect.search import engine, plan, siblings
 from rtbisect.search.engine import with_proof
 from rtbisect.search.events import Built, Reverted
+from rtbisect.search.parts import Parts
 from rtbisect.search.predictive import contradictions
-from rtbisect.search.siblings import boots_to_keep
+from rtbisect.search.siblings import boots_to_keep, builds_decide
 
 NAMED, BEFORE = f"c{CULPRIT}", f"c{CULPRIT - 1}"
 REVERT = "f" * 40
@@ -69,3 +71,19 @@ def test_to_boot_an_end_again_tells_nothing_more_of_a_commit():
         after = replace(state, events=(*state.events, Built(between, True, "k", 1.0), *more))  # noqa: FBT003
         said = SearchEnd(replace(before.answer), after)
         assert tells_more(before, heard, said) is tells
+
+
+def test_runs_that_pass_or_fail_have_no_controls_and_no_other_builds():
+    state, _ = noisy(0, failures=True)
+    assert not state.spec.controls
+    assert not builds_decide(state, sure=False)
+    before = replace(state, spec=replace(state.spec, parts=Parts(share_looks=False)))
+    assert before.spec.controls
+    assert builds_decide(before, sure=False)
+
+
+def test_after_a_proof_a_search_for_a_flaky_test_goes_on_with_half_of_what_it_kept(monkeypatch):
+    state, _ = noisy(0, failures=True)
+    monkeypatch.setattr(siblings, "leading_candidate", lambda _state: 0)
+    assert boots_to_keep(state) == 2 * boots_to_keep(state, proved=True) == 2 * state.ends.used
+    assert boots_to_keep(with_proof(state, [event("c1", 0.0)])) == state.ends.used
