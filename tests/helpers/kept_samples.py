@@ -74,13 +74,39 @@ WORDS = {
 
 
 #: Fields that came later than their format, and with which version of it; what is older has them at
-#: their default.
-ADDED = {("ReportInput", "series"): 5, ("ReportInput", "names"): 6, ("ReportInput", "measured"): 7}
+#: their default. One within another stands behind it.
+ADDED = {
+    ("ReportInput", "series"): 5,
+    ("ReportInput", "names"): 6,
+    ("ReportInput", "measured"): 7,
+    ("ReportInput", "result.difference"): 8,
+    ("Result", "difference"): 4,
+}
 
 
 def added(name, version):
     """The fields that came with a version of a format."""
     return [field for (of, field), since in ADDED.items() if (of, since) == (name, version)]
+
+
+def at_default(value, field):
+    """A value that has a field, and the same with it at its default."""
+    first, _, rest = field.partition(".")
+    inner = getattr(value, first)
+    if rest:
+        return dataclasses.replace(value, **{first: at_default(inner, rest)})
+    (default,) = (each.default for each in dataclasses.fields(value) if each.name == first)
+    assert inner != default
+    return dataclasses.replace(value, **{first: default})
+
+
+def put(document, whole, field):
+    """Fill a field of a document with what the whole one has."""
+    first, _, rest = field.partition(".")
+    if rest:
+        put(document[first], whole[first], rest)
+    else:
+        document[first] = whole[first]
 
 
 def recorded(place):
@@ -116,7 +142,8 @@ def write(folder, kinds):
             continue
         if before.exists():
             told = codec.to_plain(kind, codec.from_json(kind, recorded(before)))
-            told |= {field: filled(kind)[field] for field in added(name, version)}
+            for field in added(name, version):
+                put(told, filled(kind), field)
         else:
             told = filled(kind)
         place.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from helpers.findings import lines, said
+from helpers.report_difference import by_difference
 from helpers.report_epoll import (
     EPOLL,
     GATES,
@@ -266,10 +267,8 @@ def backport():
 
 
 def _series(name, standing, **other):
-    return SeriesState(
-        name=name, tip=sha(41), date="2026-01-30T08:00:00+00:00", release="", standing=standing,
-        **other,
-    )  # fmt: skip
+    date = "2026-01-30T08:00:00+00:00"
+    return SeriesState(name=name, tip=sha(41), date=date, release="", standing=standing, **other)
 
 
 def no_repair():
@@ -390,6 +389,7 @@ CASES = {
     "inconclusive": inconclusive,
     "unmeasured": unmeasured,
     "several": lambda: two_culprits(rcu()),
+    **by_difference(rcu),
 }
 
 

@@ -154,12 +154,15 @@ def summary_of(output: Output, record: CampaignRecord, figured: run_answer.Figur
         parts.append(f"- {code(figured.told)}")
         if chart := figured.chart(_WIDTH):
             parts.append(block(chart))
+    if found.difference:
+        parts.append(f"- {code(str(speak(found.difference.why, voice)))}")
     if not found.culprit:
         parts.append(block([str(speak(reason, voice)) for reason in found.reasons]))
     summary = store.summary(record)
     parts.append(f"{record.id}: {code(result.costs_of(record, summary))}")
-    if next_step := run_answer.next_of(record.id, record.request, found, summary.boots):
-        parts.append(code(str(speak(next_step, voice))))
+    tells = run_answer.tells_of(record.request, found)
+    next_step = run_answer.next_of(record.id, record.request, found, summary.boots)
+    parts += [code(str(speak(step, voice))) for step in (tells, next_step) if step]
     return _joined(parts)
 
 

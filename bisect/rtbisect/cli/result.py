@@ -78,6 +78,7 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
         "reasons_found": list(map(found, result.reasons)),
         "stretches": stretches_of(result),
         "gates": [spoken(gate, voice) for gate in result.gates],
+        "difference": spoken(result.difference, voice) if result.difference else None,
         "origins": [
             asdict(origin)
             | {
@@ -119,7 +120,7 @@ def _rounded(value: Any) -> Any:
 def empty_answer(identity: str) -> dict[str, Any]:
     """The keys of `answer_of` where nothing is known of a campaign."""
     words = dict.fromkeys(
-        ("outcome", "culprit", "confidence", "cause", "metric", "report", "standing")
+        ("outcome", "culprit", "confidence", "cause", "metric", "difference", "report", "standing")
     )
     counts = {"builds": 0, "boots": 0, "runs": 0, "skipped": 0, "wall_s": 0.0}
     ends = dict.fromkeys(("repo", "good", "bad"), "")
@@ -149,6 +150,8 @@ def text_of(
         # How sure the search was is no longer how sure the answer is.
         reasons = tuple(reason for reason in reasons if reason.kind != Endings.CULPRIT)
     voice = voice_of_request(record.request)
+    if result.difference:
+        lines.append(f"  {speak(result.difference.why, voice)}")
     lines += [f"  {speak(reason, voice)}" for reason in reasons]
     for check in result.verifications:
         note = f": {speak(check.note, voice)}" if check.note else ""
@@ -183,14 +186,21 @@ def _rest(record: CampaignRecord, summary: Summary) -> Iterator[str]:
 
 def _next(record: CampaignRecord, summary: Summary) -> Iterator[str]:
     """How to go on, of a command."""
-    if next_step := _next_of(record, summary):
-        yield f"  {speak(next_step, voice_of_request(record.request))}"
+    for step in (_tells_of(record), _next_of(record, summary)):
+        if step:
+            yield f"  {speak(step, voice_of_request(record.request))}"
 
 
 def _next_of(record: CampaignRecord, summary: Summary) -> Finding | None:
     if record.kind != CampaignKind.RUN:
         return None
     return run_answer.next_of(record.id, record.request, record.result, summary.boots)
+
+
+def _tells_of(record: CampaignRecord) -> Finding | None:
+    if record.kind != CampaignKind.RUN:
+        return None
+    return run_answer.tells_of(record.request, record.result)
 
 
 def costs_of(record: CampaignRecord, summary: Summary) -> str:
@@ -265,6 +275,8 @@ def whole_answer(
         data["figure"] = figured.data if figured else None
         next_step = _next_of(record, store.summary(record))
         data["next"] = next_step.data["command"] if next_step else None
+        tells = _tells_of(record)
+        data["tells"] = tells.data["command"] if tells else None
     return data, text
 
 

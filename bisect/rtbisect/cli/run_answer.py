@@ -19,6 +19,7 @@ from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import Run
+from rtbisect.model.result import DiffersBy
 from rtbisect.report.revision_chart import chart, fitting
 from rtbisect.report.run_answer import caption_of, change_of, columns_of
 from rtbisect.report.run_plot import run_plot
@@ -179,9 +180,28 @@ def _other_search(request: CampaignRequest, result: Result) -> str:
     """The search that finds what this one could not; "" for none."""
     if outside := next((each for each in result.reasons if each.kind == Ends.OUTSIDE), None):
         return str(outside.data["command"])
+    return _relaid(request) if result.outcome is Outcome.LAYOUT_SENSITIVE else ""
+
+
+def tells_of(request: CampaignRequest, result: Result | None) -> Finding | None:
+    """The command that tells code from layout; None where that is known, or the next command does
+    it.
+    """
+    if result is None or result.difference is None or _other_search(request, result):
+        return None
+    if result.difference.by is not DiffersBy.UNCLEAR:
+        return None
+    if result.culprit:
+        # Of a pair the ends alone are measured, and the commit is proved.
+        request = replace(request, older=f"{result.culprit}^", newer=result.culprit)
+    line = _relaid(request)
+    return Finding.of(Answered.TELLS, command=line) if line else None
+
+
+def _relaid(request: CampaignRequest) -> str:
+    """The same search with another layout for each run; "" where there is none."""
     command = CommandRequest.of(request)
-    if result.outcome is not Outcome.LAYOUT_SENSITIVE or not command.build or command.relayout:
+    if not command.build or command.relayout:
         return ""
-    # With another layout for each run, layout and code can be told apart.
     extra = replace(Extra.of(request), others=replace(command, relayout=True).extra())
     return command_line(replace(request, extra=extra.pairs), None)

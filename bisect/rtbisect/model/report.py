@@ -15,7 +15,7 @@ from rtbisect.model.finding import Finding  # noqa: TC001  (pydantic reads the a
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile  # noqa: TC001
 from rtbisect.model.old_sentences import figure_of, with_findings, with_parents
-from rtbisect.model.result import Result, Summary  # noqa: TC001  (pydantic reads the annotations)
+from rtbisect.model.result import Result, Summary, with_difference
 from rtbisect.model.subject import Measured
 
 
@@ -193,6 +193,7 @@ class HostSetup(NamedTuple):
     _with_series,
     _with_names,
     _with_measured,
+    with_difference,
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInput:

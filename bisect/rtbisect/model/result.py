@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 # pydantic reads the annotations.
 from rtbisect.model.campaign import Cause, Judgement, MetricKey, Outcome, Sample  # noqa: TC001
@@ -170,6 +171,28 @@ class Origin:
     share: float
 
 
+class DiffersBy(StrEnum):
+    """What makes a figure differ between builds or runs."""
+
+    #: It executes something else, or is otherwise in all layouts of it.
+    CODE = "code"
+    #: Builds of the same code differ as much.
+    LAYOUT = "layout"
+    #: So do runs of one build, at different times.
+    MACHINE = "machine"
+    #: These are not told apart.
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What makes the figure of a campaign differ, and the figures that say so."""
+
+    by: DiffersBy
+    #: One of `Differs`.
+    why: Finding
+
+
 @kept_as("Summary")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
@@ -189,7 +212,12 @@ class Summary:
     boot_s: float
 
 
-@kept_as("Result", with_parents, with_findings)
+def with_difference(told: Any) -> Any:
+    """A kept value of before `Result.difference`: nothing is known of it."""
+    return told
+
+
+@kept_as("Result", with_parents, with_findings, with_difference)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """The answer of a campaign."""
@@ -215,3 +243,5 @@ class Result:
     judgements: tuple[Judgement, ...] = ()
     gates: tuple[Gate, ...] = ()
     origins: tuple[Origin, ...] = ()
+    #: None where nothing differs, nobody asks, or nothing says it.
+    difference: Difference | None = None

@@ -16,7 +16,7 @@ from rtbisect.search.spec import SearchAnswer
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, MetricKey
     from rtbisect.model.code import CommitGraph
-    from rtbisect.model.result import TableRow, TestedRevision, Verification
+    from rtbisect.model.result import Difference, TableRow, TestedRevision, Verification
     from rtbisect.pipeline.attribution import Attribution
     from rtbisect.pipeline.proof import ProofEnd
 
@@ -47,6 +47,8 @@ class Answer:
     outside: Finding | None = None
     #: The candidates as they were at the end; None where nothing was searched.
     graph: CommitGraph | None = None
+    #: What makes the difference; None where that was not asked, or nothing says it.
+    difference: Difference | None = None
     #: What is said before the reasons of search and proof, and after them.
     before: list[Finding] = field(default_factory=list)
     after: list[Finding] = field(default_factory=list)
@@ -120,6 +122,7 @@ class Answer:
             judgements=self.judgements,
             gates=attribution.gates,
             origins=attribution.origins,
+            difference=self.difference,
         )
 
     @property

@@ -25,6 +25,7 @@ from rtbisect.pipeline.check import answer_of_ends, chosen_threshold
 from rtbisect.pipeline.compare import Comparison, compare, worst
 from rtbisect.pipeline.count_search import counted, search_counts
 from rtbisect.pipeline.counts_beside import beside
+from rtbisect.pipeline.difference import difference_of
 from rtbisect.pipeline.search_and_proof import search_and_prove
 from rtbisect.pipeline.steps import Steps
 from rtbisect.search import verification
@@ -106,6 +107,7 @@ def _search_and_prove(
     elif said.between:
         answer = multiple_culprits.find_on_both_sides(steps, graph, threshold, answer)
     answer.after += (*beside(steps, threshold, answer), *_products(steps))
+    answer.difference = difference_of(steps, threshold, answer)
     # Not that of a part.
     answer.graph = graph
     return answer

@@ -6,10 +6,10 @@ where the code lies, and what it waits for?
 from __future__ import annotations
 
 from functools import partial
-from statistics import median
 from typing import TYPE_CHECKING
 
-from rtbisect.model.campaign import Outcome, Scale, Statistic
+from rtbisect.judge.differs import share_of
+from rtbisect.model.campaign import Outcome
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.counts import Counts
@@ -19,7 +19,7 @@ from rtbisect.model.subject import Measured, RunOrder
 from rtbisect.pipeline.count_search import SMALLEST, counted, spread
 
 if TYPE_CHECKING:
-    from rtbisect.model.campaign import Judgement, Threshold
+    from rtbisect.model.campaign import Threshold
     from rtbisect.pipeline.answer import Answer
     from rtbisect.pipeline.steps import Steps
 
@@ -59,7 +59,7 @@ def beside(steps: Steps, threshold: Threshold, answer: Answer) -> tuple[Finding,
     before, after = min(counts[older]), min(counts[newer])
     share = (after - before) / max(1.0, before)
     kind = Counts.SAME if abs(share) <= max(SMALLEST, CLEAR * apart) else Counts.BESIDE
-    change, low, high = _change(threshold, judgement)
+    change, low, high = share_of(threshold, judgement) or (None, None, None)
     return (
         steps.tell(
             kind, older=older, newer=newer, share=share, spread=apart,
@@ -91,25 +91,3 @@ def _counted(steps: Steps, sha: str) -> tuple[float, ...] | Finding:
             return run.reason or Finding.of(Untestable.INVALID, runs=1)
         values += [seen.value for seen in run.measurements]
     return tuple(values)
-
-
-def _change(
-    threshold: Threshold, judgement: Judgement | None
-) -> tuple[float | None, float | None, float | None]:
-    """The change of the figure as a share of what it was, and its interval; None where it has no
-    such share.
-    """
-    none = None, None, None
-    if judgement is None or judgement.figure is not None or not judgement.two_sided:
-        return none
-    if threshold.statistic is Statistic.FRACTION:
-        return none
-    numbers = (judgement.effect, *judgement.interval)
-    if threshold.scale is Scale.LOG:
-        effect, low, high = (each - 1 for each in numbers)
-        return effect, low, high
-    base = median(judgement.base.values)
-    if base <= 0:
-        return none
-    effect, low, high = (each / base for each in numbers)
-    return effect, low, high

@@ -57,6 +57,8 @@ def _ending(report: ReportInput, result: Result) -> list[str]:
         ending.append(f"  culprit     {ascii_line(result.culprit, 40)}")
     if result.confidence:
         ending.append(f"  confidence  {probability(result.confidence)}")
+    if result.difference:
+        ending.append(f"  differs     {said(report, result.difference.why, 600)}")
     return [
         *ending,
         f"  cost        {cost(report.summary)}",

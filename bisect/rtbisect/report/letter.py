@@ -146,7 +146,11 @@ _IN_TABLES = {Reasons.JUDGED.value, Reasons.OBJECTION.value}
 
 def _reasons(report: ReportInput) -> tuple[Finding, ...]:
     elsewhere = _IN_TABLES | (_ELSEWHERE if names_culprit(report) else set())
-    return tuple(each for each in report.result.reasons if each.kind not in elsewhere)
+    difference = report.result.difference
+    # Of a commit that is named the proof tells it.
+    first = (difference.why,) if difference and report.culprit is None else ()
+    rest = (each for each in report.result.reasons if each.kind not in elsewhere)
+    return (*first, *rest)
 
 
 def _page(public: Public | None) -> Finding | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import Cause, Outcome, Sought
 from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.difference import Differs
 from rtbisect.model.kinds.mail import CpuLists, Obstacle, Overclaims
 from rtbisect.model.kinds.report import Concerns, Footers, Shows, Sure, Untested
 from rtbisect.report.headline_figure import headline
@@ -91,7 +92,7 @@ def _obstacle_of_answer(report: ReportInput) -> Finding | None:
 #: What a mail may say of a thing, and that the thing was not tested: never both.
 _KNOWN = {
     Untested.REVERT: (Sure.REVERT_HELPS, Sure.REVERT_SHORT, Sure.REVERT_NOT, Sure.REVERT_OPEN),
-    Untested.LAYOUT: (Shows.LAYOUT, Shows.LAYOUT_NOT, Concerns.KERNEL),
+    Untested.LAYOUT: (Shows.LAYOUT, Shows.LAYOUT_NOT, Concerns.KERNEL, Differs.CODE),
     Untested.WORKLOAD: (Concerns.KERNEL, Concerns.WITH_AND_WITHOUT, Concerns.ONLY_BESIDE),
     Untested.REACH: (Shows.FUNCTIONS,),
     Untested.SAME_KERNEL: (Shows.SAME_KERNEL,),
@@ -105,6 +106,8 @@ def overclaims(report: ReportInput, said: Sequence[Finding]) -> Iterator[Finding
     kinds = {each.kind: each for each in flat}
     if Concerns.KERNEL in kinds and not is_kernels(report):
         yield Finding.of(Overclaims.KERNEL)
+    if Differs.MACHINE in kinds and report.culprit:
+        yield Finding.of(Overclaims.MACHINE)
     if Footers.TAGS in kinds and report.result.cause is not Cause.KERNEL:
         yield Finding.of(Overclaims.TAGS)
     for untested, known in _KNOWN.items():

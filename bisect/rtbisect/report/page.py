@@ -104,6 +104,7 @@ def _values(report: ReportInput, runs: Sequence[Run]) -> dict[str, Any]:
         "opening": " ".join(told(report, each) for each in opening_of(report)),
         "banner": told(report, held),
         "objections": [(gate.name, told(report, gate.reason)) for gate in against(result.gates)],
+        "difference": told(report, result.difference.why) if result.difference else "",
         "reasons": [told(report, reason) for reason in result.reasons],
         "not_tested": [told(report, each) for each in sections.untested(report)],
         "boots_picture": boots_picture(report, sides),

@@ -18,7 +18,14 @@ from rtbisect.model.kinds.judge import Gates, Told
 from rtbisect.model.kinds.pipeline import Attributions
 from rtbisect.model.kinds.report import Concerns, Found, Machines, Shows, Untested
 from rtbisect.model.lab import site_program
-from rtbisect.model.result import CheckName, CheckStatus, GateName, GateStatus, KernelRole
+from rtbisect.model.result import (
+    CheckName,
+    CheckStatus,
+    DiffersBy,
+    GateName,
+    GateStatus,
+    KernelRole,
+)
 from rtbisect.report.averages import (
     has_share,
     judged_unit,
@@ -102,7 +109,13 @@ def proof(report: ReportInput) -> Iterator[Finding]:
     if report.culprit is None:
         return
     builds = other_builds(report)
-    if builds is not None and builds.check is CheckName.BUILDS and builds.judgement is not None:
+    difference = report.result.difference
+    if difference is not None:
+        yield difference.why
+    if difference is not None and difference.by is DiffersBy.CODE:
+        # What other builds say stands in it.
+        pass
+    elif builds is not None and builds.check is CheckName.BUILDS and builds.judgement is not None:
         yield Finding.of(Shows.BUILDS, why=builds.note)
     elif builds is not None and builds.status is CheckStatus.PASS:
         yield Finding.of(Shows.LAYOUT)

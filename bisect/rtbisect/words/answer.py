@@ -45,6 +45,7 @@ SENTENCES: Mapping[str, Words] = {
     Answered.SIDES: f"{_SIDES}; {_LEVEL}",
     Answered.CHART: _chart,
     Answered.LAYOUTS: "each run was linked with a code layout of its own",
+    Answered.TELLS: "code or layout: {command}",
     Answered.NEXT: "next: {command}",
     Broken.NOT_BUILT: (
         f"{_NOTHING}neither builds ({{error}}); see run/{{campaign}}/build-*.log of the state"

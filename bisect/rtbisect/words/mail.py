@@ -216,6 +216,7 @@ _REPORTS: Mapping[str, Words] = {
         "says that the kernel itself does it, which takes the workload on and off, a revert and"
         " another code layout"
     ),
+    Overclaims.MACHINE: "names a commit for what it says that the machine does",
     Overclaims.TAGS: "offers tags for a fix of what it does not call a regression of the kernel",
     Overclaims.BOTH: "says what was measured ({known}), and that it was not tested ({untested})",
     CpuLists.OTHER_MACHINE: lambda data: (

@@ -11,6 +11,7 @@ from rtbisect.words import (
     answer,
     boot,
     counts,
+    difference,
     judge,
     mail,
     page,
@@ -37,6 +38,7 @@ _TABLES: tuple[Mapping[str, Words], ...] = (
     answer.SENTENCES,
     screen.SENTENCES,
     counts.SENTENCES,
+    difference.SENTENCES,
 )
 _SENTENCES: Mapping[str, Words] = {
     kind: words for table in _TABLES for kind, words in table.items()

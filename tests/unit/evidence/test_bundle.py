@@ -20,7 +20,9 @@ from rtbisect.evidence.bundle import CampaignEvidence, differences, rejudge
 from rtbisect.evidence.replay import Answers, RecordingSubject, RecordingTree
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import Outcome
-from rtbisect.model.result import CheckStatus, Result
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.difference import Differs
+from rtbisect.model.result import CheckStatus, Difference, DiffersBy, Result
 from rtbisect.pipeline import bisect
 from rtbisect.report.draft import DraftMailer
 from rtbisect.report.page import DRAFT, PAGE
@@ -120,13 +122,27 @@ def test_a_check_that_ends_differently_is_a_difference(campaign):
     assert f"{words(first.name)} fail" in line
 
 
+DIFFERENCE = Difference(DiffersBy.CODE, Finding.of(Differs.COUNTS, instructions=0.1))
+
+
 @pytest.mark.parametrize("name", [each.name for each in fields(Result)])
 def test_whatever_makes_two_answers_differ_is_told(campaign, name):
     found = rejudge(campaign[2])
-    other = replace(found, now=replace(found.now, **{name: None}))
+    known = replace(found, held=replace(found.held, difference=DIFFERENCE))
+    known = replace(known, now=replace(found.now, difference=DIFFERENCE))
+    other = replace(known, now=replace(known.now, **{name: None}))
+    assert known.same
     assert not other.same
     (line,) = differences(other)
     assert line.startswith(f"{name}: ")
+
+
+def test_what_an_older_program_did_not_ask_is_no_difference(campaign):
+    found = rejudge(campaign[2])
+    assert found.held.difference is None
+    later = replace(found, now=replace(found.now, difference=DIFFERENCE))
+    assert later.same
+    assert list(differences(later)) == []
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,13 @@
 """What is kept is read by later programs, whatever its classes are called by then."""
 
 import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import pytest
 
 import rtbisect.cli.app  # noqa: F401  (all that is kept is known once it is imported)
 from helpers.campaigns import ROOT
-from helpers.kept_samples import WORDS, added, enumerations, filled, recorded
+from helpers.kept_samples import WORDS, added, at_default, enumerations, filled, recorded
 from rtbisect.errors import InternalError
 from rtbisect.model import formats
 from rtbisect.model.campaign import Better, Sought
@@ -41,9 +41,7 @@ def test_a_value_of_every_version_reads_as_one_of_today(kind, form):
     for version in range(form.version, 0, -1):
         assert codec.from_json(kind, sample(form, version)) == wanted
         for field in added(form.name, version):
-            (default,) = (each.default for each in fields(kind) if each.name == field)
-            assert getattr(wanted, field) != default
-            wanted = replace(wanted, **{field: default})
+            wanted = at_default(wanted, field)
 
 
 @each_kind

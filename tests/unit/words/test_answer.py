@@ -53,6 +53,7 @@ WORDS = [
         "5 of 8 tested revisions, oldest first; g good, b bad, x skipped, ? open",
     ),
     (Answered.LAYOUTS, {}, "each run was linked with a code layout of its own"),
+    (Answered.TELLS, {"command": "rtbisect run"}, "code or layout: rtbisect run"),
     (Answered.NEXT, {"command": "git show abc"}, "next: git show abc"),
     (
         Broken.NOT_BUILT,

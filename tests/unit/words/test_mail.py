@@ -218,6 +218,7 @@ SAID = [
      "of a newer one"),
     (Overclaims.KERNEL, {},
      str(speak(Finding.of(Overclaims.KERNEL)))),
+    (Overclaims.MACHINE, {}, "names a commit for what it says that the machine does"),
     (Overclaims.TAGS, {},
      "offers tags for a fix of what it does not call a regression of the kernel"),
     (Overclaims.BOTH, {"known": "a", "untested": "b"},

@@ -25,7 +25,8 @@ class Answered(Kind):
     CHART = "answer.chart", "shown tested low high unit skipped open named"
     #: Each run had a code layout of its own.
     LAYOUTS = "answer.layouts"
-    #: A command line.
+    #: A command line: what tells code from layout, and what to do next.
+    TELLS = "answer.tells", "command"
     NEXT = "answer.next", "command"
 
 

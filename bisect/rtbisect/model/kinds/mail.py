@@ -161,6 +161,8 @@ class Overclaims(Kind):
 
     #: That the kernel alone does it; what was not shown.
     KERNEL = "overclaim.kernel"
+    #: That a commit does it, where it says that the machine does.
+    MACHINE = "overclaim.machine"
     #: Tags for a fix of what it does not call a fault of the kernel.
     TAGS = "overclaim.tags"
     #: That something is known, and that it was not tested.

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What makes a figure differ, by what is known of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rtbisect.judge.bursts import Burst
+from rtbisect.judge.differs import (
+    Change,
+    Counted,
+    Facts,
+    Spread,
+    change_of_ends,
+    difference,
+    spread_of,
+)
+from rtbisect.model.campaign import Better
+from rtbisect.model.kinds.difference import Differs
+from rtbisect.model.result import DiffersBy
+
+BURST = Burst(first=41, last=58, shift=3.0, runs=12, revisions=4, p=0.002)
+#: One build of each revision, and nothing is named.
+OPEN = Facts(
+    metric="command.ms@command", better=Better.LOWER, named=False, only_layout=False, alike=False,
+    change=Change(0.041, 0.008), calm=Change(0.01, 0.008), counted=None, layouts=(0, 0),
+    spread=None, burst=None, burst_share=None, layout_most=0.2, helps=("--relayout",),
+)  # fmt: skip
+NAMED = replace(OPEN, named=True)
+BETWEEN_BUILDS = Spread(0.03, 0.01, 14)
+LAYOUT = replace(OPEN, only_layout=True, spread=BETWEEN_BUILDS)
+MACHINE = replace(OPEN, burst=BURST, burst_share=0.3)
+
+
+@pytest.mark.parametrize(
+    ("facts", "by"),
+    [
+        # Many layouts of a commit and its parent.
+        (replace(NAMED, layouts=(6, 6), layout_most=0.0), DiffersBy.CODE),
+        # Instructions explain it.
+        (replace(NAMED, counted=Counted(0.057, same=False)), DiffersBy.CODE),
+        # So they do where a lower figure is the worse one.
+        (
+            replace(
+                NAMED, change=Change(-0.041, 0.008), better=Better.HIGHER,
+                counted=Counted(0.057, same=False),
+            ),
+            DiffersBy.CODE,
+        ),
+        # The ends differ over many layouts, whatever commit that is.
+        (replace(OPEN, layouts=(20, 20), layout_most=0.0), DiffersBy.CODE),
+        (LAYOUT, DiffersBy.LAYOUT),
+        # In many layouts each the ends are alike.
+        (
+            replace(LAYOUT, only_layout=False, alike=True, layouts=(20, 20), layout_most=0.0),
+            DiffersBy.LAYOUT,
+        ),
+        (MACHINE, DiffersBy.MACHINE),
+        (replace(MACHINE, alike=True), DiffersBy.MACHINE),
+        # Builds that differ as much are there whatever the machine does.
+        (replace(LAYOUT, burst=BURST, burst_share=0.3), DiffersBy.LAYOUT),
+        (OPEN, DiffersBy.UNCLEAR),
+        (NAMED, DiffersBy.UNCLEAR),
+        # As many instructions: layout, caches or waiting.
+        (replace(NAMED, counted=Counted(0.0, same=True)), DiffersBy.UNCLEAR),
+        # More instructions than explain nothing, or the other way.
+        (replace(NAMED, counted=Counted(0.004, same=False)), DiffersBy.UNCLEAR),
+        (replace(NAMED, counted=Counted(-0.057, same=False)), DiffersBy.UNCLEAR),
+        # Builds that differ by less than the ends do not make it.
+        (replace(LAYOUT, spread=Spread(0.01, None, 14)), DiffersBy.UNCLEAR),
+        (replace(LAYOUT, spread=None), DiffersBy.UNCLEAR),
+        # A stretch of less than what the ends differ by does not make it.
+        (replace(MACHINE, calm=Change(0.5, 0.01), burst_share=0.3), DiffersBy.UNCLEAR),
+        # A commit is proved in turns: no stretch makes that.
+        (replace(MACHINE, named=True), DiffersBy.UNCLEAR),
+    ],
+)  # fmt: skip
+def test_what_makes_it(facts, by):
+    assert difference(facts).by is by
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        # So large a change no layout makes; nobody asks.
+        replace(NAMED, change=Change(0.5, 0.02)),
+        # A command that builds nothing has no layout.
+        replace(NAMED, layout_most=0.0),
+        replace(OPEN, layout_most=0.0),
+        # Of a share of failing runs nothing can be told so.
+        replace(NAMED, change=None, counted=Counted(0.057, same=False)),
+        replace(OPEN, change=None, calm=None),
+        # The ends are alike, and nothing says why somebody saw more.
+        replace(OPEN, alike=True),
+        # Over many layouts the ends may be alike.
+        replace(OPEN, layouts=(20, 20), layout_most=0.0, change=Change(0.01, 0.008)),
+    ],
+)
+def test_where_nothing_says_it_nothing_is_told(facts):
+    assert difference(facts) is None
+
+
+def test_each_answer_has_its_figures():
+    code = difference(replace(NAMED, layouts=(6, 7), counted=Counted(0.057, same=False))).why
+    assert code.kind == Differs.CODE
+    told = {"change": 0.041, "error": 0.008, "base": 6, "new": 7, "instructions": 0.057}
+    assert told.items() <= code.data.items()
+    layout = difference(LAYOUT).why
+    assert {"spread": 0.03, "noise": 0.01, "builds": 14, "change": 0.041}.items() <= dict(
+        layout.data
+    ).items()
+    machine = difference(MACHINE).why
+    told = {"first": 41, "last": 58, "shift": 0.3, "runs": 12, "revisions": 4, "change": 0.01}
+    assert told.items() <= machine.data.items()
+    assert difference(OPEN).why.data["helps"] == ("--relayout",)
+
+
+def _builds(rng, tau, sigma, builds=12, runs=6):
+    return {
+        str(build): list(10 + rng.normal(0, tau) + rng.normal(0, sigma, runs))
+        for build in range(builds)
+    }
+
+
+def test_the_spread_of_builds_is_found_beside_that_of_runs():
+    rng = np.random.default_rng(1)
+    found = spread_of(_builds(rng, 0.6, 0.2), 10.0)
+    assert found.of == 12
+    assert found.builds == pytest.approx(0.06, rel=0.5)
+    assert found.runs == pytest.approx(0.02, rel=0.2)
+
+
+def test_builds_that_differ_by_no_more_than_runs_have_no_spread():
+    rng = np.random.default_rng(2)
+    assert sum(spread_of(_builds(rng, 0.0, 0.2), 10.0) is not None for _ in range(100)) <= 3
+    assert spread_of({"a": [1.0, 1.1]}, 1.0) is None
+    assert spread_of({"a": [1.0], "b": [2.0]}, 1.0) is None
+
+
+def test_builds_without_any_noise_differ():
+    assert spread_of({"a": [1.0, 1.0], "b": [2.0, 2.0]}, 1.0).runs == 0
+
+
+def test_the_change_of_two_ends_is_a_share_with_its_error():
+    found = change_of_ends([10.0, 10.2, 9.8], [11.0, 11.2, 10.8], 10.0)
+    assert found.share == pytest.approx(0.1)
+    assert found.error == pytest.approx(0.0163, rel=0.01)
+    assert change_of_ends([10.0], [11.0], 10.0).error is None
+    assert change_of_ends([], [11.0], 10.0) is None
