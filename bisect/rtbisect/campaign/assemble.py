@@ -146,7 +146,8 @@ def mailer_of(state: Path, site: Site, operator: str) -> DraftMailer:
     )
 
 
-def _command_limits(command: CommandRequest) -> Limits:
+def command_limits(command: CommandRequest) -> Limits:
+    """Budget and limits of a search of `run`."""
     usual = Limits()
     return replace(
         usual,
@@ -180,7 +181,7 @@ def _command_ports(
         tree=request.repo,
         repo=request.repo,
         thresholds=(command.threshold(),),
-        limits=_command_limits(command),
+        limits=command_limits(command),
         operator="",
         kernel=None,
         given_build_s=_given_build_s(command),

@@ -66,7 +66,9 @@ class Figured:
         """None of what is no answer of a command."""
         if record.kind != CampaignKind.RUN or record.result is None:
             return None
-        runs = tuple(recorded(store.database, record.id, Run))
+        every = recorded(store.database, record.id, Run)
+        # Those of one layout, which tell how far runs of it differ, say nothing of the revision.
+        runs = tuple(run for run in every if not run.layout)
         builds = tuple(recorded(store.database, record.id, Build))
         change = change_of(record.request, record.result, runs)
         return cls(

@@ -30,7 +30,7 @@ DRAWN = 499
 FEWEST, ENOUGH = 3, 10
 #: Runs that a stretch has at least; each further length is so many times the one before, up to this
 #: part of all runs: with more nobody knows which runs are the shifted ones.
-SHORTEST, LONGER, LARGEST = 3, 1.4, 0.5
+SHORTEST, LONGER, LARGEST = 3, 1.2, 0.5
 
 
 @dataclass(frozen=True, slots=True)

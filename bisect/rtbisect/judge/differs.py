@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from rtbisect.judge.stats import deviations, rank_p
 from rtbisect.model.campaign import Better, Judgement, Scale, Statistic, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.difference import Differs
@@ -34,6 +35,8 @@ EXPLAINS = 0.25
 AS_MUCH = 3.0
 #: A change is there, over many layouts, that is so many times its standard error.
 THERE = 3.0
+#: Standard deviations of a normal distribution in its median deviation.
+NORMAL = 1.4826
 #: The p at which builds differ by more than their runs.
 ALPHA = 0.01
 
@@ -212,6 +215,23 @@ def spread_of(groups: Mapping[str, Sequence[float]], unit: float) -> Spread | No
     mean_runs = (runs - sum(side.size**2 for side in sides) / runs) / between
     tau = math.sqrt((scatter - noise) / mean_runs)
     return Spread(tau / unit, math.sqrt(noise) / unit, len(sides))
+
+
+def spread_of_layouts(
+    sides: Sequence[Sequence[float]], repeated: Sequence[Sequence[float]], unit: float
+) -> Spread | None:
+    """How layouts of one revision differ, by the levels of runs with a layout each (of several
+    revisions) and of several runs of the same one, as shares of `unit`; None where they differ by
+    no more than these. A test of ranks, and deviations from medians: runs of a machine that is
+    shared have long tails.
+    """
+    apart = [each for levels in sides for each in deviations(levels)]
+    within = [each for levels in repeated for each in deviations(levels)]
+    if rank_p(within, apart, alternative="greater") > ALPHA:
+        return None
+    all_of_it, noise = (NORMAL * statistics.median(each) for each in (apart, within))
+    builds = math.sqrt(max(0.0, all_of_it**2 - noise**2))
+    return Spread(builds / unit, noise / unit, len(apart))
 
 
 def change_of_ends(base: Sequence[float], new: Sequence[float], unit: float) -> Change | None:

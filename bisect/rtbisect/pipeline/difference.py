@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.blocks import offsets
@@ -18,24 +20,33 @@ from rtbisect.judge.differs import (
     difference,
     judged_change,
     spread_of,
+    spread_of_layouts,
 )
 from rtbisect.model.campaign import Outcome, Statistic
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.counts import Counts
 from rtbisect.model.kinds.difference import Differs
+from rtbisect.model.lab import Run
 from rtbisect.model.result import CheckName, CheckStatus, Difference, DiffersBy
-from rtbisect.model.subject import Measured
+from rtbisect.model.subject import Measured, RunOrder
 from rtbisect.pipeline.count_search import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rtbisect.model.campaign import Threshold
+    from rtbisect.model.code import Build
+    from rtbisect.model.ports import Note
     from rtbisect.model.result import Verification
     from rtbisect.pipeline.answer import Answer
     from rtbisect.pipeline.steps import Steps
 
+#: Runs of so many layouts of one revision, each repeated, where each other run has its own: what
+#: these differ in is no layout. So many other runs are compared with them at least.
+LAYOUTS, REPEATS, ENOUGH_LAYOUTS = 2, 8, 6
+#: Marks these runs (`Run.layout`).
+REPEATED = 1
 #: Options of `rtbisect run` that tell code from layout.
 RELAYOUT, COUNT = "--relayout", "--count instructions"
 
@@ -56,30 +67,38 @@ def difference_of(steps: Steps, threshold: Threshold, answer: Answer) -> Differe
 
 def _facts(steps: Steps, threshold: Threshold, answer: Answer) -> Facts | None:
     """None where the figure has no level that a change could be a share of."""
-    request = steps.setup.request
-    runs = _timed(steps, threshold)
-    burst = burst_of(runs, request.seed) if threshold.statistic is not Statistic.FRACTION else None
-    older = [run.level for run in runs if run.revision == request.older]
-    unit = abs(statistics.median(older)) if older else 0.0
-    if not unit:
-        return None
-    calm = _of_ends(steps, outside(runs, burst), unit)
     named, builds = bool(answer.culprit), _builds(answer)
-    change, layouts = _change(steps, threshold, answer, builds) if named else (None, (0, 0))
-    if not named:
-        change = _of_ends(steps, runs, unit)
-        layouts = _sides(steps, runs) if steps.traits.relaid else (0, 0)
+    if threshold.statistic is Statistic.FRACTION and not named:
+        return None
+    runs = _timed(steps, threshold)
+    older, _newer = _levels(steps, runs)
+    unit = abs(statistics.median(older)) if older else 0.0
+    if not (unit or named):
+        return None
+    # A commit is proved by runs in turn, whatever the machine does.
+    burst = None if named else burst_of(runs, steps.setup.request.seed)
+    alike = answer.outcome is Outcome.NOT_REPRODUCED
+    calm_runs = outside(runs, burst)
+    spread = None
+    if named:
+        change, layouts = _change(steps, threshold, answer, builds)
+    elif steps.traits.relaid:
+        change, layouts = _of_ends(steps, runs, unit), _sides(steps, runs)
+        spread = _of_layouts(steps, threshold, calm_runs, unit) if alike else None
+    else:
+        change, layouts = _of_ends(steps, runs, unit), (0, 0)
+        spread = _spread(calm_runs, builds, unit)
     return Facts(
         metric=str(threshold.key),
         better=threshold.better,
         named=named,
         only_layout=answer.outcome is Outcome.LAYOUT_SENSITIVE,
-        alike=answer.outcome is Outcome.NOT_REPRODUCED,
+        alike=alike,
         change=change,
-        calm=calm,
+        calm=None if named else _of_ends(steps, calm_runs, unit),
         counted=_counts(answer),
         layouts=layouts,
-        spread=None if named else _spread(steps, outside(runs, burst), builds, unit),
+        spread=spread,
         burst=burst,
         burst_share=burst.shift / unit if burst else None,
         layout_most=_layout_most(steps, builds, named=named),
@@ -155,12 +174,8 @@ def _counts(answer: Answer) -> Counted | None:
     return None
 
 
-def _spread(
-    steps: Steps, runs: Sequence[TimedRun], builds: Verification | None, unit: float
-) -> Spread | None:
+def _spread(runs: Sequence[TimedRun], builds: Verification | None, unit: float) -> Spread | None:
     """How builds whose code makes no difference differ."""
-    if steps.traits.relaid:
-        return None
     if builds and builds.judgement:
         sides = builds.judgement.base.values, builds.judgement.new.values
         if all(len(side) > 1 for side in sides):
@@ -170,6 +185,34 @@ def _spread(
     for run in runs:
         groups.setdefault(run.build, []).append(run.level)
     return spread_of(groups, unit)
+
+
+def _of_layouts(
+    steps: Steps, threshold: Threshold, runs: Sequence[TimedRun], unit: float
+) -> Spread | None:
+    """How layouts of the older end differ; None where nothing is left to run."""
+    ends = _levels(steps, runs)
+    if min(map(len, ends)) < ENOUGH_LAYOUTS or steps.budget.boots_left < LAYOUTS * REPEATS:
+        return None
+    repeated: list[list[float]] = [[] for _ in range(LAYOUTS)]
+    build, journal = steps.build(steps.setup.request.older), steps.ports.journal
+    for number in range(LAYOUTS * REPEATS):
+        # In turn: a stretch of slow runs is one of both.
+        layout = number % LAYOUTS
+        order = RunOrder(
+            run_id=f"{journal.campaign}-l{number}", number=number,
+            linked_as=f"{journal.campaign}-l{layout}",
+        )  # fmt: skip
+        run = journal.step(f"layout/{number}", Run, partial(_linked, steps, build, order))
+        repeated[layout] += [seen.value for seen in Boots((run,)).figure(threshold.key)]
+    if min(map(len, repeated)) < REPEATS // 2:
+        return None
+    return spread_of_layouts(ends, repeated, unit)
+
+
+def _linked(steps: Steps, build: Build, order: RunOrder, note: Note) -> Run:
+    """A run of a layout that others have, too: no evidence of what the revision takes."""
+    return replace(steps.ports.subject.run(build, order, note), layout=REPEATED)
 
 
 def _layout_most(steps: Steps, builds: Verification | None, *, named: bool) -> float:

@@ -319,7 +319,7 @@ class CommandInWorktree:
         settings, trees = self._settings, self._settings.builds
         if trees is None or not trees.relayout or settings.counted or order.count:
             return None
-        return trees.link(revision, self._source, order.run_id, note)
+        return trees.link(revision, self._source, order.linked_as or order.run_id, note)
 
     def _outcome(
         self, done: Completed, out: Path, unit: str | None

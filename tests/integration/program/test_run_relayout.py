@@ -12,6 +12,7 @@ from rtbisect.model.campaign import Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.kinds.boot import Commands
+from rtbisect.pipeline.difference import LAYOUTS, REPEATS
 
 #: The product is as fast as its layout, which is of the seed; what a change costs comes on top.
 BUILD = """#!/bin/sh
@@ -64,3 +65,16 @@ def test_a_link_that_fails_is_no_figure(tmp_path, repo, build):
     answer = json.loads(done.stdout)
     assert answer["outcome"] == Outcome.INCONCLUSIVE.value
     assert words(Finding.of(Commands.NOT_LINKED, error="ended with 9")) in done.stderr
+
+
+def test_where_the_ends_are_alike_some_runs_repeat_a_layout(tmp_path, repo, build):
+    good, bad, _ = history(repo, 5, count=4)
+    build.write_text(build.read_text().replace("6 * slow", "0 * slow"))
+    done = run(tmp_path, repo, good, bad, build, "--relayout", "--json", "--max-runs", "60")
+    answer = json.loads(done.stdout)
+    assert (answer["outcome"], answer["difference"]["by"]) == ("not_reproduced", "layout")
+    seeds = Counter(line.split()[1] for line in (tmp_path / "links").read_text().splitlines())
+    repeated = [count for seed, count in seeds.items() if seed not in "12345" and count > 1]
+    assert repeated == [REPEATS] * LAYOUTS
+    # They are counted, and say nothing of the end that they are of.
+    assert answer["runs"] == answer["figure"]["before"]["runs"] * 2 + LAYOUTS * REPEATS

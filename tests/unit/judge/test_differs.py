@@ -15,6 +15,7 @@ from rtbisect.judge.differs import (
     change_of_ends,
     difference,
     spread_of,
+    spread_of_layouts,
 )
 from rtbisect.model.campaign import Better
 from rtbisect.model.kinds.difference import Differs
@@ -140,6 +141,26 @@ def test_builds_that_differ_by_no_more_than_runs_have_no_spread():
 
 def test_builds_without_any_noise_differ():
     assert spread_of({"a": [1.0, 1.0], "b": [2.0, 2.0]}, 1.0).runs == 0
+
+
+def test_layouts_differ_where_runs_of_one_repeat():
+    rng = np.random.default_rng(3)
+    sides = [list(10 + rng.normal(0, 0.6, 16)) for _ in range(2)]
+    # Long tails, as a machine that is shared has them.
+    repeated = [[*(level + rng.normal(0, 0.1, 7)), level + 3] for level in (9.5, 10.4)]
+    found = spread_of_layouts(sides, repeated, 10.0)
+    assert found.of == 32
+    assert found.builds == pytest.approx(0.06, rel=0.4)
+    assert found.runs == pytest.approx(0.01, rel=0.6)
+
+
+def test_layouts_that_differ_by_no_more_than_runs_have_no_spread():
+    rng = np.random.default_rng(4)
+    drawn = (
+        spread_of_layouts(rng.normal(10, 0.5, (2, 16)), rng.normal(10, 0.5, (2, 8)), 10.0)
+        for _ in range(60)
+    )
+    assert sum(found is not None for found in drawn) <= 3
 
 
 def test_the_change_of_two_ends_is_a_share_with_its_error():

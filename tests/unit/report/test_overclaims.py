@@ -21,6 +21,8 @@ KERNEL = Finding.of(Concerns.KERNEL)
 TAGS = Finding.of(Footers.TAGS, reported_by="", closes="", fixes="")
 LEVEL = Finding.of(Levels.FIGURE, value=1.0, unit="ms")
 REVERTED = Finding.of(Joined.SENTENCE, findings=(Finding.of(Sure.REVERT_HELPS, level=LEVEL),))
+CODE = CASES["by_code"]().result.difference.why
+MACHINE = CASES["by_machine"]().result.difference.why
 NO_REVERT = Finding.of(Untested.REVERT, why=None)
 
 
@@ -56,6 +58,10 @@ def test_what_is_written_claims_nothing_more(name):
             (Overclaims.BOTH,),
         ),
         (rcu(), (TAGS, REVERTED), ()),
+        # No commit is named for what the machine does.
+        (rcu(), (MACHINE,), (Overclaims.MACHINE,)),
+        (CASES["by_machine"](), (MACHINE,), ()),
+        (CASES["by_code"](), (CODE, Finding.of(Untested.LAYOUT)), (Overclaims.BOTH,)),
     ],
 )
 def test_what_claims_more_is_found(report, claims, refused):
