@@ -89,10 +89,10 @@ def outside(runs: Sequence[TimedRun], burst: Burst | None) -> tuple[TimedRun, ..
 
 
 def _lengths(runs: int) -> Iterator[int]:
-    length = float(SHORTEST)
+    length = SHORTEST
     while length <= LARGEST * runs:
-        yield round(length)
-        length = max(length + 1, LONGER * length)
+        yield length
+        length = max(length + 1, int(LONGER * length))
 
 
 def _clearest(scores: Floats, lengths: Sequence[int]) -> tuple[float, int, int]:
