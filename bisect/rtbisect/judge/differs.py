@@ -178,9 +178,13 @@ def _layout(facts: Facts) -> Difference | None:
 
 
 def _machine(facts: Facts) -> Difference | None:
-    """Runs of one build shift by more than what the ends differ in without them."""
+    """Runs of one build shift by more than what the ends differ in without them, which is nothing
+    that is surely there.
+    """
     burst, shift, calm = facts.burst, facts.burst_share, facts.calm
-    if burst is None or shift is None or calm is None or abs(shift) <= abs(calm.share):
+    if burst is None or shift is None or calm is None:
+        return None
+    if _there(calm) or abs(shift) <= abs(calm.share):
         return None
     why = Finding.of(
         Differs.MACHINE,

@@ -73,6 +73,8 @@ MACHINE = replace(OPEN, burst=BURST, burst_share=0.3)
         (replace(LAYOUT, spread=None), DiffersBy.UNCLEAR),
         # A stretch of less than what the ends differ by does not make it.
         (replace(MACHINE, calm=Change(0.5, 0.01), burst_share=0.3), DiffersBy.UNCLEAR),
+        # Nor where they surely differ without it.
+        (replace(MACHINE, calm=Change(0.04, 0.01)), DiffersBy.UNCLEAR),
         # A commit is proved in turns: no stretch makes that.
         (replace(MACHINE, named=True), DiffersBy.UNCLEAR),
     ],
