@@ -26,11 +26,14 @@ from pathlib import Path
 
 from searchbench import tables
 from searchbench.arms import ARMS, run
+from searchbench.bursts import Bursty
 from searchbench.strange import Strange, log_opened, unopened, world_of
 from searchbench.world import Cell
 
 HERE = Path(__file__).resolve().parent
-GROUPS = ("main", "grid", "strange")
+#: Kinds of cells other than a plain one, by their group.
+KINDS = {"strange": Strange, "bursts": Bursty}
+GROUPS = ("main", "grid", *KINDS)
 
 
 def trial(cell: Cell, arm: str, number: int) -> tables.Trial:
@@ -40,10 +43,7 @@ def trial(cell: Cell, arm: str, number: int) -> tables.Trial:
 def cells(chosen: str) -> list[Cell]:
     """The cells of a group, of all groups, or those with the names (between commas)."""
     kept = json.loads((HERE / "search_cells.json").read_text(encoding="utf-8"))
-    found = {
-        group: [(Strange if group == "strange" else Cell)(**item) for item in kept[group]]
-        for group in GROUPS
-    }
+    found = {group: [KINDS.get(group, Cell)(**item) for item in kept[group]] for group in GROUPS}
     if chosen in found:
         return found[chosen]
     every, names = [cell for group in found.values() for cell in group], chosen.split(",")
@@ -77,7 +77,7 @@ def asked() -> argparse.Namespace:
     """The command line; what cannot work is refused."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument(
-        "--cells", default="all", help="main, grid, strange, all, or names with commas"
+        "--cells", default="all", help="main, grid, strange, bursts, all, or names with commas"
     )
     parser.add_argument("--unopened", metavar="SHA", help="instead: cells drawn from this commit")
     parser.add_argument("--opened", type=Path, default=HERE / "data" / "opened.jsonl")
@@ -104,7 +104,7 @@ def asked() -> argparse.Namespace:
 
 def tellable(cell: Cell, arm: str) -> bool:
     """Whether somebody can tell the oracle the distributions."""
-    known = cell.kind == "location" and not cell.pool and not isinstance(cell, Strange)
+    known = cell.kind == "location" and not cell.pool and type(cell) is Cell
     return known or not arm.startswith("oracle")
 
 

@@ -15,13 +15,14 @@ import hashlib
 import json
 import math
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from searchbench.bursts import Bursty, BurstyWorld
 from searchbench.scoring import NOTHING
 from searchbench.world import Cell, World, world
 
@@ -168,6 +169,11 @@ class StrangeWorld(World):
 
 def world_of(cell: Cell, ancestry: Ancestry, trial: int) -> World:
     """The world of one trial of any cell."""
+    if isinstance(cell, Bursty):
+        plain = world(replace(cell, name=cell.like or cell.name), ancestry, trial)
+        return BurstyWorld(
+            cell, ancestry, plain.seed, plain.culprits, plain.layout, plain.broken,
+        )  # fmt: skip
     plain = world(cell, ancestry, trial)
     if not isinstance(cell, Strange):
         return plain
