@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 PROVED: dict[str, Limits | None] = {
     "ours-proved": None,
     "ours-proved-once": replace(AMPLE, proofs=1),
+    "ours-proved-as-calm": AMPLE,
     "ours-site": OF_SITE,
     "oracle-proved": None,
 }
@@ -62,6 +63,8 @@ PARTS = {
     "ours-no-pairs": Parts(two_culprits=False),
     "ours-no-gradual": Parts(gradual=False),
     "ours-no-states": Parts(states=False),
+    "ours-as-calm": Parts(disturbed=False),
+    "ours-proved-as-calm": Parts(disturbed=False),
     "oracle": Parts(controls=False),
     "oracle-proved": Parts(controls=False),
 }
@@ -206,6 +209,7 @@ def proof_of(play: Played, found: SearchEnd) -> tuple[Outcome, float, tuple[Even
         ),
         builds=build_plan(state, culprit) if builds_decide(state, sure=answer.sure) else None,
         boots_max=most_boots(state.ends.used),
+        calm=state.calm,
     )
     proof = verification.start(check)
     while play.boots and (step := verification.propose(proof)) is not None:

@@ -39,8 +39,9 @@ _STRETCH = 60
 #: how high it is (standard deviations of a quiet run, log uniform) and how its runs scatter.
 _GAP, _LENGTH, _SHOWN = 25.0, 6.0, 0.65
 _HEIGHT, _SCATTER = (4.0, 30.0), 0.15
-#: Mean runs between shifts of the level, and the standard deviation of the level.
-_HELD, _LEVELS = 60.0, 1.0
+#: Mean runs between shifts of the level, and the standard deviation of the level, whose tails are
+#: long.
+_HELD, _LEVELS = 60.0, 0.6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +81,10 @@ def stretch(machine: str, seed: Sequence[int]) -> list[float]:
 
 def simulated(rng: np.random.Generator, runs: int) -> list[float]:
     """The same of a machine that is like the recorded ones."""
-    level, height, found = _LEVELS * float(rng.standard_normal()), 0.0, list[float]()
+    level, height, found = _shifted(rng), 0.0, list[float]()
     for _ in range(runs):
         if rng.random() < 1 / _HELD:
-            level = _LEVELS * float(rng.standard_normal())
+            level = _shifted(rng)
         if height and rng.random() < 1 / _LENGTH:
             height = 0.0
         elif not height and rng.random() < 1 / _GAP:
@@ -91,6 +92,10 @@ def simulated(rng: np.random.Generator, runs: int) -> list[float]:
         shown = height * (rng.random() < _SHOWN)
         found.append(level + shown * math.exp(_SCATTER * float(rng.standard_normal())))
     return found
+
+
+def _shifted(rng: np.random.Generator) -> float:
+    return _LEVELS * float(rng.standard_t(3)) / 3**0.5
 
 
 @lru_cache(maxsize=4)

@@ -306,6 +306,9 @@ class Limits:
     split_builds: bool = True
     #: Looks at shares of failures have one p value together. Not in campaigns that began before.
     share_looks: bool = True
+    #: Boots that something else on the machine slowed are made again. Not in campaigns that began
+    #: before they were.
+    disturbed: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -337,6 +340,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "end_layouts": False,
     "split_builds": False,
     "share_looks": False,
+    "disturbed": False,
 }
 
 

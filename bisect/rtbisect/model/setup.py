@@ -60,7 +60,7 @@ def _with_kernel(setup: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_rules(setup: dict[str, Any]) -> dict[str, Any]:
-    """Versions 3 to 7 did not know the rules that came after them."""
+    """Versions 3 to 8 did not know the rules that came after them."""
     limits = setup["limits"]
     return setup | {"limits": limits | first_rules(limits)}
 

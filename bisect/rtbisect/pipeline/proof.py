@@ -376,6 +376,7 @@ def _spec(
         boots_max=max(steps.setup.limits.verify_boots, most_boots(needed)),
         strict=steps.setup.limits.strict_proof,
         share_looks=steps.setup.limits.share_looks,
+        calm=search_end.state.calm,
     )
 
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from rtbisect.search.events import Event
     from rtbisect.search.spec import SearchAnswer
 
+#: Share of the boots of a search that something else slowed, from which that is told.
+SHARED = 0.05
+
 
 def search_and_prove(
     steps: Steps,
@@ -56,6 +59,7 @@ def search_and_prove(
         answer.proof = _still_proved(before, searched.answer, named)
         if answer.proof is None:
             searched = _proved_in_turns(steps, graph, threshold, searched, answer, ends)
+    answer.after += _disturbed(searched)
     if answer.said.outcome is Outcome.INCONCLUSIVE:
         answer.after += _kept_boots(steps, searched)
     answer.graph = searched.state.spec.graph
@@ -132,6 +136,15 @@ def _outside(steps: Steps, graph: CommitGraph, newer: str, probability: float) -
 def _left(steps: Steps, searched: SearchEnd, *, proved: bool = False) -> int:
     """Boots that the search may still take; `proved`: after a proof that it has not heard."""
     return steps.budget.search_boots_left(boots_to_keep(searched.state, proved=proved))
+
+
+def _disturbed(searched: SearchEnd) -> tuple[Finding, ...]:
+    """That the machine is shared, where that has cost more than a few boots."""
+    ledger = searched.state.ledger
+    disturbed = sum(ledger.disturbed.values())
+    if disturbed < SHARED * ledger.boots:
+        return ()
+    return (Finding.of(Searches.DISTURBED, disturbed=disturbed, boots=ledger.boots),)
 
 
 def _kept_boots(steps: Steps, searched: SearchEnd) -> tuple[Finding, ...]:

@@ -85,6 +85,7 @@ def search(
             end_layouts=limits.end_layouts,
             split_builds=limits.split_builds,
             share_looks=limits.share_looks,
+            disturbed=limits.disturbed,
             build_noise=not steps.traits.relaid,
         ),
         max_boots=max(budget.search_boots_left(), 2 * limits.calibrate_min),

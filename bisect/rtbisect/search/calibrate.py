@@ -13,11 +13,13 @@ import scipy
 from rtbisect.errors import ConfigError
 from rtbisect.judge import blocks, shares, stats
 from rtbisect.judge.scale import by_mean, effect_floor
+from rtbisect.search.disturbed import of_boots
 from rtbisect.search.likelihood.features import WHOLE, Aspect, Views, common
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rtbisect.model.campaign import Threshold
     from rtbisect.search.ledger import Ledger
     from rtbisect.search.spec import SearchSpec
 
@@ -126,6 +128,7 @@ def _look_rule(spec: SearchSpec) -> LookRule:
         mean=mean,
         shares=spec.of_shares,
         bounded=bool(spec.looks_max),
+        disturbed=spec.threshold if spec.parts.disturbed else None,
     )
 
 
@@ -158,6 +161,14 @@ class EndBoots:
     def first(self, boots: int) -> EndBoots:
         return EndBoots(self.views[:boots], self.hosts[:boots])
 
+    def below(self, most: float) -> EndBoots:
+        """The boots that are no worse."""
+        if most == math.inf:
+            return self
+        kept = [i for i, boot in enumerate(self.views) if boot[0] <= most]
+        hosts = tuple(self.hosts[i] for i in kept) if self.hosts else ()
+        return EndBoots(tuple(self.views[i] for i in kept), hosts)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookRule:
@@ -179,6 +190,8 @@ class LookRule:
     bounded: bool = False
     #: Runs pass or fail, and p is that of all looks.
     shares: bool = False
+    #: How far from the others a boot was disturbed; the threshold of the figure, or None: never.
+    disturbed: Threshold | None = None
 
     @property
     def asked_p(self) -> float:
@@ -213,14 +226,18 @@ def decide(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
 def _judge_look(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
     """One look: reproduced or not."""
     look = _Look.of(good, bad, rule)
-    shift, p = look.shift(), look.p()
     values = tuple(look.good), tuple(look.bad)
+    most = math.inf
+    if rule.disturbed is not None:
+        most = of_boots(rule.disturbed, (good.views, good.hosts), (bad.views, bad.hosts))
+    calm = _Look.of(good.below(most), bad.below(most), rule)
+    shift, p = calm.shift(), calm.p()
     differ = Calibration(reproduced=True, p=p, shift=shift, values=values)
     if p <= rule.asked_p:
         if shift >= rule.floor and shift > 0:
             return differ
         # Figures that are mostly 0, and sometimes not, differ although their medians do not.
-        mean_shift = stats.mean(look.bad) - stats.mean(look.good)
+        mean_shift = stats.mean(calm.bad) - stats.mean(calm.good)
         if shift == 0 and mean_shift >= rule.floor and mean_shift > 0 and not rule.mean:
             return replace(differ, shift=mean_shift, figure=Aspect(mean=True))
     promise = _promise(*look.seen(p), look)
@@ -315,8 +332,7 @@ def _other_figures(good: EndBoots, bad: EndBoots, whole: _Look) -> Iterator[_Oth
 
 def ends_due(spec: SearchSpec, ledger: Ledger, count: int) -> list[str]:
     """The next `count` boots of the ends in ABBA order: good, bad, bad, good, ..."""
-    good = len(ledger.values.get(spec.graph.older, ()))
-    bad = len(ledger.values.get(spec.graph.newer, ()))
+    good, bad = ledger.measured(spec.graph.older), ledger.measured(spec.graph.newer)
     schedule = _schedule(spec)
     target = next((boots for boots in schedule if min(good, bad) < boots), schedule[-1])
     ends: list[str] = []

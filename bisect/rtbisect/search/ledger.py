@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from contextlib import suppress
 from functools import cached_property
@@ -12,6 +13,7 @@ from rtbisect.model.code import SEARCH_LAYOUTS
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Untestable
 from rtbisect.model.lab import RunStatus
+from rtbisect.search.disturbed import ALL_BAD
 from rtbisect.search.equal_kernels import EqualKernels
 from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
 from rtbisect.search.likelihood.features import Kernel, Views, views, without_hosts
@@ -28,10 +30,15 @@ INVALID_RERUNS = 3
 
 
 class Ledger:
-    """The events, summed up per revision. A revision that booted was built."""
+    """The events, summed up per revision. A revision that booted was built. A boot whose badness is
+    above `most` was disturbed and is no evidence.
+    """
 
-    def __init__(self, threshold: Threshold, events: tuple[Event, ...]) -> None:
+    def __init__(
+        self, threshold: Threshold, events: tuple[Event, ...], most: float = math.inf
+    ) -> None:
         self._threshold = threshold
+        self._most = most
         #: Signature of each revision that is built as it is configured; empty where not known.
         self.signatures: dict[str, str] = {}
         self.build_failed: set[str] = set()
@@ -53,6 +60,11 @@ class Ledger:
         #: The valid boots in their order, by revision and layout, and their views.
         self.observations: dict[Kernel, list[Observation]] = {}
         self._views: dict[Kernel, list[Views]] = {}
+        #: The same with those that were disturbed, and their hosts.
+        self._measured: dict[Kernel, list[tuple[Views, str]]] = {}
+        #: How many of a kernel were, and which was last: None where that was not.
+        self.disturbed: Counter[Kernel] = Counter()
+        self.disturbed_last: Kernel | None = None
         #: Boots in a row without evidence, of revisions in another layout.
         self._barren: dict[Kernel, int] = {}
         silent = Silent(())
@@ -92,10 +104,23 @@ class Ledger:
         number = 1 + self._layouts_built[sha]
         return 0 if number > SEARCH_LAYOUTS or sha in self.layouts_failed else number
 
-    def as_measured(self, sha: str, most: int) -> tuple[tuple[Views, ...], tuple[str, ...]]:
+    def as_measured(
+        self, sha: str, most: int | None = None
+    ) -> tuple[tuple[Views, ...], tuple[str, ...]]:
         """The first boots of a revision as it is configured, with what hosts add, and the hosts."""
-        seen = self.observations.get((sha, 0), ())[:most]
-        return tuple(self._views.get((sha, 0), ())[:most]), tuple(each.host for each in seen)
+        seen = self._measured.get((sha, 0), ())[:most]
+        return tuple(boot for boot, _ in seen), tuple(host for _, host in seen)
+
+    def of_first(self, sha: str, boots: int) -> tuple[Views, ...]:
+        """Of the first so many of these boots those that were not disturbed, without what hosts
+        add.
+        """
+        first = self._measured.get((sha, 0), ())[:boots]
+        return self.views[sha, 0][: sum(boot[0] <= self._most for boot, _ in first)]
+
+    def measured(self, sha: str) -> int:
+        """Valid boots of a revision as it is configured, with those that were disturbed."""
+        return len(self._measured.get((sha, 0), ()))
 
     def signature_of(self, kernel: Kernel) -> str:
         """Signature of the kernel of a revision; "" if it is not known."""
@@ -147,18 +172,28 @@ class Ledger:
         elif sha not in self.signatures:
             self.build_failed.add(sha)
 
+    def _add_views(self, kernel: Kernel, boot_views: Views, observation: Observation) -> None:
+        self._measured.setdefault(kernel, []).append((boot_views, observation.host))
+        calm = any(boot[0] <= self._most for boot in self._views.get(kernel, ()))
+        # What is never better is so bad by itself.
+        if boot_views[0] > self._most and (calm or self.disturbed[kernel] < ALL_BAD):
+            self.disturbed[kernel] += 1
+            self.disturbed_last = kernel
+            return
+        self._views.setdefault(kernel, []).append(boot_views)
+        self.observations.setdefault(kernel, []).append(observation)
+
     def _add_boot(self, event: Booted) -> None:
         sha = event.revision
         kernel = sha, event.layout
         self.boots += 1
-        boot_views = None
+        boot_views = self.disturbed_last = None
         if event.status is RunStatus.COMPLETE and event.observation is not None:
             # NaN or infinity: the run does not count.
             with suppress(ValueError):
                 boot_views = views(self._threshold, event.observation)
-                self._views.setdefault(kernel, []).append(boot_views)
-                self.observations.setdefault(kernel, []).append(event.observation)
                 self.invalid_streak = 0
+                self._add_views(kernel, boot_views, event.observation)
         if event.layout:
             self._barren[kernel] = 0 if boot_views else self._barren.get(kernel, 0) + 1
             if self._barren[kernel] >= FAILED_BOOTS:

@@ -38,6 +38,9 @@ class Parts:
     gradual: bool = True
     #: A regression may show on one watched CPU only. The looks at the ends know of it in any case.
     cpus: bool = True
+    #: Boots that something else on the machine slowed are no evidence; not in campaigns that began
+    #: before they were none.
+    disturbed: bool = True
     #: Boots may fall into a few states.
     states: bool = True
 

@@ -77,6 +77,9 @@ def choose(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
     if end is not None:
         return (Trial(end, BootPurpose.CONTROL),)
     picker = _Picker(state, max(1, builders))
+    if last := state.ledger.disturbed_last:
+        # What slowed it slows its next boot, too.
+        picker.leave_out(last[0])
     for _ in range(min(max(1, hosts), state.spec.max_boots - state.ledger.boots)):
         if not picker.pick():
             break
@@ -125,6 +128,14 @@ class _Picker:
         self._groups = [_parts(state.belief)]
         #: Bits and layout of one more boot, by candidate.
         self._repeats = _repeats(state, state.belief)
+
+    def leave_out(self, sha: str) -> None:
+        """Choose no boot of a revision, where another one tells something."""
+        places = self._state.ancestry.places({sha})
+        eligible = self._eligible.copy()
+        self._eligible[places] = False
+        if not (self._gains()[1] >= USELESS_BITS).any():
+            self._eligible = eligible
 
     def pick(self) -> bool:
         """Add the best test; False when none is useful."""
@@ -385,10 +396,10 @@ def _control_end(state: SearchState) -> str | None:
     if not state.spec.controls or capacity(state.belief) >= STRONG_BITS:
         return None
     spec, values = state.spec, state.ledger.values
-    good, bad = len(values[spec.graph.older]), len(values[spec.graph.newer])
+    good, bad = (state.ledger.measured(end) for end in (spec.graph.older, spec.graph.newer))
     controls = good + bad - 2 * state.ends.used
     # What a proof has booted in turns needs no control.
-    searched = sum(len(v) for v in values.values()) - good - bad - state.of_proofs
+    searched = sum(map(state.ledger.measured, values)) - good - bad - state.of_proofs
     if searched < (CONTROL_EVERY - 1) * (controls + 1):
         return None
     return spec.graph.older if good <= bad else spec.graph.newer

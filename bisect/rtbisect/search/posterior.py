@@ -186,7 +186,7 @@ def side_of(ledger: Ledger, ancestry: Ancestry, sha: str) -> Bools:
 
 def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Ancestry) -> Posterior:
     """Needs the calibration boots of both ends: they decide where the grids lie."""
-    older, newer = (ledger.views[e, 0][: ends.used] for e in (spec.graph.older, spec.graph.newer))
+    older, newer = (ledger.of_first(e, ends.used) for e in (spec.graph.older, spec.graph.newer))
     shifted = ends.figure.around is None
     lenses = hypotheses.lenses(
         spec.threshold, (older, newer), ledger.views.values(), shifted=shifted, parts=spec.parts

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import Calibration, calibration_of
+from rtbisect.search.disturbed import of_boots
 from rtbisect.search.gradual import LIKELIER, NOT_GRADUAL, Gradual, weigh_gradual
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.posterior import Posterior, posterior
@@ -33,8 +35,24 @@ class SearchState:
     of_proofs: int = 0
 
     @cached_property
-    def ledger(self) -> Ledger:
+    def _heard(self) -> Ledger:
+        """With the boots that were disturbed."""
         return Ledger(self.spec.threshold, self.events)
+
+    @cached_property
+    def calm(self) -> float:
+        """The badness above which a boot was disturbed; infinite where none was."""
+        spec, heard = self.spec, self._heard
+        if not (spec.parts.disturbed and self.ends.figure.plain):
+            return math.inf
+        ends = (heard.as_measured(end) for end in (spec.graph.older, spec.graph.newer))
+        return of_boots(spec.threshold, *ends)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        if self.calm == math.inf:
+            return self._heard
+        return Ledger(self.spec.threshold, self.events, self.calm)
 
     def related(self, candidate: int) -> tuple[str, ...]:
         """A candidate (by its index) and its parents."""
@@ -44,7 +62,7 @@ class SearchState:
     @cached_property
     def ends(self) -> Calibration:
         """What the calibration says so far."""
-        return calibration_of(self.spec, self.ledger)
+        return calibration_of(self.spec, self._heard)
 
     @cached_property
     def small(self) -> bool:

@@ -90,7 +90,7 @@ class VerifyState:
             else heard
             for heard in self.events
         )
-        return Ledger(self.spec.judged, tuple(events))
+        return Ledger(self.spec.judged, tuple(events), self.spec.calm)
 
     @cached_property
     def raw(self) -> dict[Kernel, Sample]:
@@ -116,8 +116,7 @@ class VerifyState:
             return tuple(checks)
         parents = len(self.spec.parents)
         # The other builds wait for the first boots of the culprit, which may refute it.
-        ready = all(check.verification for check in checks[:parents])
-        builds = _of_builds(self, ready=ready)
+        builds = _of_builds(self, ready=all(check.verification for check in checks[:parents]))
         return (*checks[:parents], builds, *checks[parents:])
 
 
@@ -196,11 +195,11 @@ def coming(state: VerifyState, most: int, *, late: bool) -> tuple[Boot, ...]:
     boots_so_far = {kernel: len(state.ledger.views.get(kernel, ())) for kernel in wanted}
     boots: list[Boot] = []
     while len(boots) < most and (short := [k for k in wanted if boots_so_far[k] < wanted[k]]):
-        fewest = min(boots_so_far[kernel] for kernel in short)
+        # What was disturbed waits for the next round.
+        rounds = {k: boots_so_far[k] + state.ledger.disturbed[k] for k in short}
+        fewest = min(rounds.values())
         rank = _ranks(state.spec, fewest)
-        best = min(
-            (k for k in short if boots_so_far[k] == fewest), key=lambda k: (k[1], rank[k[0]])
-        )
+        best = min((k for k in short if rounds[k] == fewest), key=lambda k: (k[1], rank[k[0]]))
         left = sum(wanted[kernel] - boots_so_far[kernel] for kernel in short)
         boots.append(Boot(best[0], purpose[best], left, best[1]))
         boots_so_far[best] += 1
@@ -214,11 +213,9 @@ def verifications(state: VerifyState) -> tuple[Verification, ...]:
         for check in state.checks
     ]
     if state.spec.revert is None:
-        note = state.spec.no_revert
+        absent, note = CheckStatus.ABSENT, state.spec.no_revert
         checks.append(
-            Verification(
-                check=CheckName.REVERT, status=CheckStatus.ABSENT, judgement=None, note=note
-            )
+            Verification(check=CheckName.REVERT, status=absent, judgement=None, note=note)
         )
     return tuple(checks)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -52,6 +53,8 @@ class VerifySpec:
     builds: BuildPlan | None = None
     #: Boots a side at the last look.
     boots_max: int = 10
+    #: The badness above which a boot was disturbed: it is made again.
+    calm: float = math.inf
     #: A revert contradicts at the alpha of its looks; builds decide only where they are enough.
     strict: bool = True
     #: Shares of failures have one p value for all looks at a parent, and more looks.

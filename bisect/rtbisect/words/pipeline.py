@@ -338,6 +338,10 @@ SENTENCES: Mapping[str, Words] = {
     Searches.KEPT_BOOTS: (
         "{left} of {most} {voice.run}s are kept for the proof; {voice.more_runs} allows more"
     ),
+    Searches.DISTURBED: (
+        "something else on the machine slowed {disturbed} of {boots} {voice.run}s, of both ends"
+        " alike: they do not count"
+    ),
     Searches.TIME_OVER: (
         "the time of {time_s:duration} is over after {boots} {voice.run}s;"
         " the answer is what they tell"

@@ -73,6 +73,13 @@ def test_equal_ends_seldom_look_different_and_ends_that_differ_do() -> None:
 
 
 def test_a_pair_of_runs_tells_less_than_two_where_the_level_holds() -> None:
-    alone, in_pairs = bench_bursts.pair_worth("", 3.0, 4000)
+    found = bench_bursts.worths("", 3.0, 4000)
 
-    assert alone > 1.5 * in_pairs
+    assert found["all runs"] == found["calm runs"] > 1.5 * found["adjacent pair"]
+
+
+def test_a_level_that_is_known_tells_more_and_disturbed_runs_tell_nothing() -> None:
+    found = bench_bursts.worths("simulated", 3.0, 20_000)
+
+    assert found["less the level"] > found["less controls"] > found["adjacent pair"]
+    assert found["less the level"] < 0.95 * bench_bursts.worths("", 3.0, 20_000)["all runs"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.campaigns import World, line_of, sha, thresholds
+from helpers.findings import first
 from helpers.searches import replayed
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.lab.fake import FakeLab
@@ -15,12 +16,14 @@ from rtbisect.model.campaign import CampaignRequest, Limits, Observation, Outcom
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.model.kinds.search import Costs, Endings
 from rtbisect.model.lab import Measurement, RunStatus
 from rtbisect.pipeline import bisect
 from rtbisect.search import engine, plan
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.events import Booted, Built, Reverted
+from rtbisect.search.parts import Parts
 from rtbisect.search.posterior import side_of
 from rtbisect.search.spec import Finish, SearchSpec
 from searchbench.simulate import events, rehearse
@@ -57,9 +60,10 @@ class Host:
 
 
 def begun(**kw):
-    """The search of the busy host, so far."""
+    """The search of the busy host, so far; all of its boots count."""
+    every = Parts(disturbed=False)
     state = engine.start(
-        SearchSpec(graph=line_of(8), threshold=WAIT, seed=0, layout_below=0.2, **kw)
+        SearchSpec(graph=line_of(8), threshold=WAIT, seed=0, layout_below=0.2, parts=every, **kw)
     )
     built = set()
     for place, value in BUSY:
@@ -229,8 +233,8 @@ def test_a_step_in_each_branch_is_not_blamed_on_the_merge(seed):
 
 
 def busy_lab(tmp_path, *, lasting=True, **limits):
-    """The same host as a campaign: the boots of BUSY in their order, then quiet ones. When the
-    change is not `lasting`, these do not show it.
+    """The same host as a campaign: the boots of BUSY in their order, all of which count, then quiet
+    ones. When the change is not `lasting`, these do not show it.
     """
     coming = {sha(place): [v for p, v in BUSY if p == place] for place, _ in BUSY}
 
@@ -250,7 +254,8 @@ def busy_lab(tmp_path, *, lasting=True, **limits):
     names = {sha(n): sha(kernel) for n, kernel in enumerate(KERNELS)}
     return World(
         tmp_path, graph, FakeLab(draw), request=request, builder=FakeBuilder(same_as=names),
-        reverts={(graph.newer, sha(5)): sha(10**6)}, limits=Limits(layout_below=0.0, **limits),
+        reverts={(graph.newer, sha(5)): sha(10**6)},
+        limits=Limits(**{"layout_below": 0.0, "disturbed": False} | limits),
     )  # fmt: skip
 
 
@@ -260,6 +265,14 @@ def test_a_campaign_of_the_busy_host_names_its_culprit(tmp_path):
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
     assert result.confidence >= 0.95
     assert {check.status for check in result.verifications} == {"pass"}
+
+
+def test_that_something_else_slowed_runs_is_told(tmp_path):
+    here = busy_lab(tmp_path, disturbed=True)
+    result, _report = bisect.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
+    told = first(result.reasons, Searches.DISTURBED)
+    assert 0.05 * told["boots"] <= told["disturbed"] < told["boots"] <= len(here.lab.requests)
 
 
 #: As many boots as BUSY has, and what is kept for the proof.

@@ -135,6 +135,8 @@ class Searches(Kind):
     ASKED = "search.asked", "revision boots"
     #: Boots that a search may not take.
     KEPT_BOOTS = "search.kept-boots", "left most"
+    #: So many of these boots were slowed by something else on the machine.
+    DISTURBED = "search.disturbed", "disturbed boots"
     OUTCOME = "search.outcome", "outcome culprit confidence cause"
 
 

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs that something else on the machine slowed are told by both ends, and made again."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from helpers.searches import WAIT, event, replayed, spec
+from rtbisect.model.campaign import Observation, Sample
+from rtbisect.model.lab import RunStatus
+from rtbisect.search import engine, verification
+from rtbisect.search.disturbed import ALL_BAD, ceiling
+from rtbisect.search.events import Booted
+from rtbisect.search.ledger import Ledger
+from rtbisect.search.parts import Parts
+
+GOOD = (99.0, 100.0, 101.0, 100.5, 99.5, 100.2)
+BAD = tuple(value + 5 for value in GOOD)
+BURST = (150.0, 160.0, 140.0, 155.0, 165.0, 145.0, 158.0)
+
+
+def test_runs_far_above_both_ends_were_disturbed():
+    most = ceiling((*GOOD, *BURST[:2]), (*BAD, *BURST[2:4]))
+    assert max(BAD) < most < min(BURST)
+
+
+def test_more_than_half_of_the_runs_may_be_disturbed():
+    assert max(BAD) < ceiling((*GOOD, *BURST), (*BAD, *BURST)) < min(BURST)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [((), BURST[:5]), ((*GOOD, *BURST[:1]), BURST * 3), (GOOD, BURST * 2)],
+    ids=["of the newer end alone", "mostly of the newer end", "a newer end that is mostly slow"],
+)
+def test_slow_runs_that_come_with_the_change_count(good, bad):
+    assert ceiling((*GOOD, *good), (*BAD, *bad)) > max(BURST)
+
+
+def test_an_end_without_runs_tells_nothing():
+    assert ceiling(GOOD, ()) == math.inf
+
+
+def test_a_disturbed_boot_is_no_evidence_and_takes_its_place_in_the_looks():
+    ledger = Ledger(WAIT, tuple(event("c3", value) for value in (100.0, 150.0, 101.0)), 110.0)
+    assert ledger.values["c3"] == (100.0, 101.0)
+    assert [seen.value for seen in ledger.observations["c3", 0]] == [100.0, 101.0]
+    assert ledger.as_measured("c3")[0] == ((100.0,), (150.0,), (101.0,))
+    assert (ledger.boots, ledger.measured("c3"), ledger.disturbed["c3", 0]) == (3, 3, 1)
+
+
+def test_what_is_never_better_counts_in_the_end():
+    ledger = Ledger(WAIT, tuple(event("c3", 150.0) for _ in range(ALL_BAD + 2)), 110.0)
+    assert ledger.values["c3"] == (150.0, 150.0)
+
+
+def ends_of(good, bad):
+    """A search whose ends have booted in turns."""
+    state = engine.start(replace(spec(looks_max=40, max_boots=200), threshold=WAIT))
+    graph = state.spec.graph
+    for one, two in zip(good, bad, strict=True):
+        for sha, value in ((graph.older, one), (graph.newer, two)):
+            state = engine.apply(state, event(sha, value))
+    return state
+
+
+def spoilt(values):
+    """The same with bursts between them."""
+    return tuple(v for i, value in enumerate(values) for v in (value, *BURST[i % 3 : i % 3 + 1]))
+
+
+def as_calm(state):
+    return replace(state, spec=replace(state.spec, parts=Parts(disturbed=False)))
+
+
+def test_a_look_sees_the_ends_differ_between_the_bursts():
+    state = ends_of(spoilt(GOOD * 2)[:16], spoilt(BAD * 2)[:16])
+    assert state.ends.reproduced
+    assert not as_calm(state).ends.reproduced
+    assert state.ends.used == 16
+
+
+def test_a_campaign_that_began_before_counts_every_boot():
+    state = as_calm(ends_of(spoilt(GOOD * 2)[:16], spoilt(BAD * 2)[:16]))
+    assert state.calm == math.inf
+    assert len(state.ledger.values["good"]) == 16
+
+
+def test_a_revision_is_not_booted_again_right_after_it_was_disturbed():
+    state = ends_of(spoilt(GOOD * 2)[:16], spoilt(BAD * 2)[:16])
+    first = engine.propose(state)[0].revision
+    again = engine.apply(state, event(first, BURST[0]))
+    assert again.ledger.disturbed_last == (first, 0)
+    assert engine.propose(again)[0].revision != first
+
+
+def test_a_proof_makes_a_disturbed_boot_again_after_the_others():
+    check = verification.VerifySpec(
+        culprit="culprit", parents=("parent",), threshold=WAIT, seed=3, revert=None, tip="tip",
+        endpoints=(Sample(GOOD), Sample(BAD)), calm=110.0,
+    )  # fmt: skip
+    first = verification.propose(verification.start(check))
+    assert first is not None
+    disturbed = replayed(verification, check, [event(first.revision, BURST[0])])
+    assert verification.propose(disturbed).revision != first.revision
+    level = {"culprit": BAD, "parent": GOOD}
+    state, boots = disturbed, 1
+    while (step := verification.propose(state)) is not None:
+        value = level[step.revision][boots % len(GOOD)]
+        state, boots = verification.apply(state, event(step.revision, value)), boots + 1
+    assert state.raw["culprit", 0].n == state.raw["parent", 0].n
+    assert boots == 1 + 2 * state.raw["parent", 0].n
+
+
+def test_hosts_have_levels_of_their_own():
+    def on(host, value):
+        seen = Observation(value=value, host=host)
+        return Booted(
+            revision=host_of[host], status=RunStatus.COMPLETE, observation=seen, seconds=1.0
+        )
+
+    host_of = {"one": "good", "two": "c15"}
+    state = engine.start(replace(spec(), threshold=WAIT))
+    for value in (*GOOD, *BURST):
+        for host in host_of:
+            state = engine.apply(state, on(host, value))
+    assert state.calm == math.inf
