@@ -62,6 +62,10 @@ class Ledger:
         self._views: dict[Kernel, list[Views]] = {}
         #: The same with those that were disturbed, and their hosts.
         self._measured: dict[Kernel, list[tuple[Views, str]]] = {}
+        #: The largest badness of all of these.
+        self.worst = -math.inf
+        #: Those that were disturbed, as long as their kernel may be better.
+        self._aside: dict[Kernel, list[tuple[Views, Observation]]] = {}
         #: How many of a kernel were, and which was last: None where that was not.
         self.disturbed: Counter[Kernel] = Counter()
         self.disturbed_last: Kernel | None = None
@@ -174,14 +178,22 @@ class Ledger:
 
     def _add_views(self, kernel: Kernel, boot_views: Views, observation: Observation) -> None:
         self._measured.setdefault(kernel, []).append((boot_views, observation.host))
-        calm = any(boot[0] <= self._most for boot in self._views.get(kernel, ()))
-        # What is never better is so bad by itself.
-        if boot_views[0] > self._most and (calm or self.disturbed[kernel] < ALL_BAD):
-            self.disturbed[kernel] += 1
-            self.disturbed_last = kernel
-            return
-        self._views.setdefault(kernel, []).append(boot_views)
-        self.observations.setdefault(kernel, []).append(observation)
+        self.worst = max(self.worst, boot_views[0])
+        counted, aside = [(boot_views, observation)], self._aside.setdefault(kernel, [])
+        if boot_views[0] > self._most:
+            known = self._views.get(kernel)
+            if len(aside) < ALL_BAD - 1 if not known else known[0][0] <= self._most:
+                aside += counted
+                self.disturbed[kernel] += 1
+                self.disturbed_last = kernel
+                return
+            # What is never better is so bad by itself.
+            if not known:
+                counted = aside + counted
+                self.disturbed[kernel] = 0
+        for each, seen in counted:
+            self._views.setdefault(kernel, []).append(each)
+            self.observations.setdefault(kernel, []).append(seen)
 
     def _add_boot(self, event: Booted) -> None:
         sha = event.revision

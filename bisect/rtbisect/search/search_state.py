@@ -50,7 +50,7 @@ class SearchState:
 
     @cached_property
     def ledger(self) -> Ledger:
-        if self.calm == math.inf:
+        if self.calm >= self._heard.worst:
             return self._heard
         return Ledger(self.spec.threshold, self.events, self.calm)
 

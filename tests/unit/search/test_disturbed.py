@@ -50,9 +50,13 @@ def test_a_disturbed_boot_is_no_evidence_and_takes_its_place_in_the_looks():
     assert (ledger.boots, ledger.measured("c3"), ledger.disturbed["c3", 0]) == (3, 3, 1)
 
 
-def test_what_is_never_better_counts_in_the_end():
-    ledger = Ledger(WAIT, tuple(event("c3", 150.0) for _ in range(ALL_BAD + 2)), 110.0)
-    assert ledger.values["c3"] == (150.0, 150.0)
+@pytest.mark.parametrize(
+    ("boots", "counted"), [(ALL_BAD - 1, 0), (ALL_BAD, ALL_BAD), (ALL_BAD + 2, ALL_BAD + 2)]
+)
+def test_what_is_never_better_counts_in_the_end(boots, counted):
+    ledger = Ledger(WAIT, tuple(event("c3", 150.0) for _ in range(boots)), 110.0)
+    assert ledger.values.get("c3", ()) == (150.0,) * counted
+    assert ledger.disturbed["c3", 0] == boots - counted
 
 
 def ends_of(good, bad):
