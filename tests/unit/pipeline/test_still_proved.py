@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is left of a proof after a person has asked for more runs, and parents that come late."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -40,7 +41,9 @@ def test_another_answer_is_proved_anew(answer):
 def test_more_runs_are_heard_before_a_commit_is_compared_with_its_own_parent(monkeypatch):
     """What more runs name may be another commit, whose own parent no path touches."""
     done = []
-    end = SimpleNamespace(answer=says("c"), state=SimpleNamespace(spec=SimpleNamespace(graph=None)))
+    heard = SimpleNamespace(disturbed=Counter(), boots=1)
+    state = SimpleNamespace(spec=SimpleNamespace(graph=None), ledger=heard)
+    end = SimpleNamespace(answer=says("c"), state=state)
 
     def follow(name):
         return lambda *_words: done.append(name) or end
