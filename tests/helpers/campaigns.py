@@ -94,6 +94,7 @@ def boots(bad_from, *, kind="ipi", until=10**6):
         return [
             Measurement(suite=suite, name=name, window=window, value=value, unit=unit)
             for (suite, name, window, unit), value in values.items()
+            if window in {each.name for each in request.windows}
         ]
 
     return draw

@@ -81,6 +81,7 @@ ADDED = {
     ("ReportInput", "measured"): 7,
     ("ReportInput", "result.difference"): 8,
     ("Result", "difference"): 4,
+    ("Run", "window_s"): 3,
 }
 
 

@@ -26,7 +26,8 @@ class FakeLab:
     in whatever order runs are made. `script` has outcomes by revision, used up one a run;
     "*" is for every revision. An exception in it is raised. When a script is used up, or
     there is none, boots are complete. `tell` gives what the figures come from, `place` the host of
-    a boot. `requests` and `notes` keep what was asked.
+    a boot. It takes `seconds`, and `window_s` more for each window; where that is 0, windows do not
+    tell how long they took. `requests` and `notes` keep what was asked.
     """
 
     def __init__(  # noqa: PLR0913  (what a test may want)
@@ -40,6 +41,7 @@ class FakeLab:
         devices: int = 1,
         place: Callable[[RunRequest], str] = lambda _request: "",
         says: Callable[[RunRequest], tuple[str, ...]] = lambda _request: (),
+        window_s: float = 0.0,
     ) -> None:
         self.devices = devices
         self._place = place
@@ -48,6 +50,7 @@ class FakeLab:
         self._script = {revision: list(outcomes) for revision, outcomes in (script or {}).items()}
         self._seed = seed
         self._seconds = seconds
+        self._window_s = window_s
         self._tell = tell
         self.requests: list[RunRequest] = []
         self.notes: list[str] = []
@@ -63,6 +66,7 @@ class FakeLab:
             raise outcome
         complete = outcome is RunStatus.COMPLETE
         excerpt = self._says(request)
+        windows_s = (self._window_s,) * len(request.windows)
         return Run(
             run_id=request.run_id,
             revision=request.revision,
@@ -71,7 +75,8 @@ class FakeLab:
             measurements=tuple(self._draw(request, self._random(request))) if complete else (),
             facts=(("clocksource", "tsc"), ("smt_active", "1")) if complete else (),
             window_order=tuple(window.name for window in request.windows),
-            seconds=self._seconds,
+            window_s=windows_s if complete and self._window_s else (),
+            seconds=self._seconds + sum(windows_s),
             signature="" if complete and not excerpt else f"fake: {outcome.value}",
             excerpt=excerpt,
             sources=tuple(self._tell(request)) if complete else (),

@@ -96,7 +96,7 @@ def base(inputs: Inputs, artefacts: ArtefactStore, index: Path) -> str:
 
 def of_request(request: RunRequest, inputs: Inputs, artefacts: ArtefactStore, index: Path) -> str:
     """The ramdisk with the programs of all suites of a boot."""
-    suites = {suite for window in request.windows for suite in window.suites}
+    suites = {suite for window in request.windows for suite in window.suites} | {*request.aboard}
     return base(replace(inputs, suites=tuple(sorted(suites))), artefacts, index)
 
 

@@ -13,6 +13,7 @@ from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.suites.base import counts_functions
 
 if TYPE_CHECKING:
+    from rtbisect.model.lab import Window
     from rtbisect.model.ports import Builder, Lab, Note, Tree
     from rtbisect.model.setup import KernelSetup
 
@@ -52,9 +53,7 @@ class KernelOnHost:
         """One fresh boot; the order of its windows is drawn. Those that explain `order.explain`
         come after all that measure; one that counts functions only where there are probes.
         """
-        draw = random.Random(f"{self.seed}/{order.number}")  # noqa: S311
-        windows = list(self.kernel.windows)
-        draw.shuffle(windows)
+        windows = self._drawn(order)
         windows += [
             window
             for window in self.traits.explaining_of(order.explain)
@@ -68,6 +67,7 @@ class KernelOnHost:
             device_type=self.kernel.device,
             profile=self.kernel.profile,
             windows=tuple(windows),
+            aboard=tuple(sorted({suite for each in self.kernel.windows for suite in each.suites})),
             window_ms=self.kernel.window_ms,
             suite_params=self.kernel.suite_params,
             probes=order.probes,
@@ -76,6 +76,20 @@ class KernelOnHost:
             build_id=build.build_id,
         )
         return self.lab.run(request, note)
+
+    def _drawn(self, order: RunOrder) -> list[Window]:
+        """The windows of a boot but those that explain. In a short one all that do not come first
+        are left out, or where figures are to be explained they only show what else a report tells.
+        """
+        draw = random.Random(f"{self.seed}/{order.number}")  # noqa: S311
+        first = [window for window in self.kernel.windows if window.name in order.first]
+        others = [window for window in self.kernel.windows if window not in first]
+        draw.shuffle(first)
+        draw.shuffle(others)
+        if order.short:
+            shown = others if order.explain else []
+            others = [replace(window, explains=order.explain) for window in shown]
+        return first + others
 
     def width(self) -> int:
         return self.lab.width(self.kernel.device)

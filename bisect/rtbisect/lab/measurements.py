@@ -8,6 +8,7 @@ machine was the one that was asked for, nothing was lost, and the workload gave 
 from __future__ import annotations
 
 import hashlib
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -48,6 +49,12 @@ MOST_SOURCES = 40
 
 FACTS = "preflight/facts.txt"
 
+#: A line a window: its name, how it ended, begin and end in seconds since boot.
+WINDOWS = "windows.txt"
+_LASTED = re.compile(
+    r"([a-z][a-z0-9-]{0,39}) (?:pass|fail) ([0-9]{1,9}\.[0-9]{2}) ([0-9]{1,9}\.[0-9]{2})"
+)
+
 
 class InvalidBoot(Exception):  # noqa: N818  (an outcome, not an error)
     """The boot says nothing; why it does goes into the run."""
@@ -65,6 +72,8 @@ class BootEvidence:
     #: Of the machine: pairs of key and value, by key.
     facts: tuple[tuple[str, str], ...]
     sources: tuple[FigureSource, ...] = ()
+    #: As of `Run`.
+    window_s: tuple[float, ...] = ()
 
 
 def evidence(request: RunRequest, log: LavaLog) -> BootEvidence:
@@ -103,7 +112,20 @@ def evidence(request: RunRequest, log: LavaLog) -> BootEvidence:
         if window.site_workload:
             facts["site_workload"] = printable(window.site_workload)
     facts[RAW] = _digest(files)
-    return BootEvidence(tuple(measurements), tuple(sorted(facts.items())), tuple(sources))
+    return BootEvidence(
+        tuple(measurements), tuple(sorted(facts.items())), tuple(sources), _lasted_s(request, files)
+    )
+
+
+def _lasted_s(request: RunRequest, files: base.Files) -> tuple[float, ...]:
+    """Seconds that each window took, with what it needs before and after it measures; () where the
+    device does not say so of all.
+    """
+    text = files.get(WINDOWS, b"").decode("ascii", "replace")
+    lines = [match for line in text.splitlines() if (match := _LASTED.fullmatch(line))]
+    if [line[1] for line in lines] != [window.name for window in request.windows]:
+        return ()
+    return tuple(max(0.0, round(float(line[3]) - float(line[2]), 2)) for line in lines)
 
 
 def symptom(

@@ -309,6 +309,9 @@ class Limits:
     #: Boots that something else on the machine slowed are made again. Not in campaigns that began
     #: before they were.
     disturbed: bool = True
+    #: Boots of a search measure what the searched figure needs, and its proof what else a report
+    #: tells, behind that. In campaigns that began before they did each boot measures all.
+    short_boots: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -341,6 +344,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "split_builds": False,
     "share_looks": False,
     "disturbed": False,
+    "short_boots": False,
 }
 
 

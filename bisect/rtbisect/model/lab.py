@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from rtbisect.model.finding import Finding  # noqa: TC001  (pydantic reads the annotations)
 from rtbisect.model.formats import kept_as
@@ -164,6 +165,9 @@ class RunRequest:
     device_type: DeviceType
     profile: HostProfile
     windows: tuple[Window, ...]
+    #: Whose programs the ramdisk has, beside those of the windows: two boots that differ in their
+    #: windows alone have one ramdisk.
+    aboard: tuple[str, ...] = ()
     #: Those that suites have for themselves (suites/base.py), options of the device by their names.
     suite_params: tuple[tuple[str, int], ...]
     #: Of a window that measures.
@@ -195,7 +199,12 @@ class RunStatus(StrEnum):
     SKIPPED = "skipped"
 
 
-@kept_as("Run", with_found_reason)
+def _with_window_s(run: dict[str, Any]) -> dict[str, Any]:
+    """Version 2 did not know how long windows took."""
+    return run | {"window_s": []}
+
+
+@kept_as("Run", with_found_reason, _with_window_s)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One boot with everything that it measured. Only COMPLETE runs are evidence."""
@@ -210,6 +219,8 @@ class Run:
     facts: tuple[tuple[str, str], ...] = ()
     #: As it was drawn.
     window_order: tuple[str, ...] = ()
+    #: Seconds that each of these windows took; () where the boot did not tell.
+    window_s: tuple[float, ...] = ()
     #: The console log in the artefact store, by its sha256.
     log: str = ""
     #: What it cost.

@@ -69,7 +69,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOrder:
-    """One run of a built revision. A command knows none of the three of a boot."""
+    """One run of a built revision. A command knows nothing of what is said of a boot."""
 
     run_id: str
     #: Its place among the runs of a campaign, from 1.
@@ -79,6 +79,9 @@ class RunOrder:
     layout: int = 0
     explain: str = ""
     probes: tuple[str, ...] = ()
+    #: Windows by name that come before all others; in a boot that is `short` no others measure.
+    first: tuple[str, ...] = ()
+    short: bool = False
     #: Of a command: that of the figure in the earlier runs; None before the first figure.
     unit: str | None = None
     #: Of a command: its instructions are counted, whatever it prints.

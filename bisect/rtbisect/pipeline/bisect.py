@@ -20,7 +20,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.report import HostPart, Report, ReportInput
-from rtbisect.pipeline import first_look, known, merge_base, multiple_culprits
+from rtbisect.pipeline import first_look, known, merge_base, multiple_culprits, short_boots
 from rtbisect.pipeline.check import answer_of_ends, chosen_threshold
 from rtbisect.pipeline.compare import Comparison, compare, worst
 from rtbisect.pipeline.count_search import counted, search_counts
@@ -69,6 +69,7 @@ def bisect(
     else:
         first_look.learn_unit(steps, request.older)
         threshold = chosen_threshold(steps.setup)
+    short_boots.shorten(steps, graph, threshold)
     answer = _search_and_prove(steps, graph, threshold, judgements)
     graph, result = answer.graph or graph, answer.result()
     steps.tell(

@@ -44,6 +44,8 @@ class BootRequest:
     explain: str = ""
     #: Functions that these windows probe.
     probes: tuple[str, ...] = ()
+    #: The only windows that measure, by name; (): all do.
+    windows: tuple[str, ...] = ()
 
 
 def in_turn(pair: tuple[str, str], turn: int) -> str:

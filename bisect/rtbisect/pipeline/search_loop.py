@@ -62,7 +62,7 @@ def search(
     # Failed boots are told already; the search asks what the valid ones say.
     limits = steps.setup.limits
     spare: Spare = defaultdict(list)
-    for run in steps.runs:
+    for run in steps.alike:
         if run.complete and (limits.split_builds or not run.layout):
             spare[run.revision, run.layout].append(run)
     # Both ends first: the calibration needs them, and they tell what a build costs.

@@ -17,6 +17,7 @@ from rtbisect.model.kinds.pipeline import Work
 from rtbisect.model.lab import Run
 from rtbisect.model.report import SeriesStates
 from rtbisect.model.subject import RunOrder, Traits
+from rtbisect.pipeline import boot_windows
 from rtbisect.pipeline.boot_queue import BootQueue, BootRequest, in_turn
 from rtbisect.pipeline.budget import Budget
 from rtbisect.pipeline.further import FurtherBudgets
@@ -67,6 +68,8 @@ class Steps:
     further: FurtherBudgets = field(default_factory=FurtherBudgets)
     #: Made with the first boot.
     _queue: BootQueue | None = None
+    #: The only windows of boots from now on; (): they measure in all.
+    _windows: tuple[str, ...] = ()
     #: Boots of the whole campaign, as the search expects them.
     _expected: int = 0
     #: Boots that the lab runs at a time; 0 while it was not asked.
@@ -252,6 +255,7 @@ class Steps:
         if self._queue is None:
             self._queue = BootQueue(self.width, self._prepare_boot)
         most = max(0, self.budget.boots_left - 1)
+        ask, *ahead = (replace(each, windows=self._windows) for each in (ask, *ahead))
         begun_early = [request for request in ahead if self._is_built(request)][:most]
         run = self._queue.take(ask, begun_early)
         if (run.revision, run.layout) != (ask.sha, ask.layout):
@@ -314,6 +318,8 @@ class Steps:
             layout=ask.layout,
             explain=ask.explain,
             probes=ask.probes,
+            first=ask.windows or boot_windows.leading(self.setup, number),
+            short=bool(ask.windows),
             unit=next(known, None),
         )
         what = Finding.of(Work.BOOTING, number=number, revision=ask.sha, purpose=ask.purpose)
@@ -340,10 +346,21 @@ class Steps:
         are configured only.
         """
         boots: dict[str, Boots] = {}
-        for run in self.runs:
+        for run in self.alike:
             if run.complete and not run.layout:
                 boots[run.revision] = boots.get(run.revision, Boots()).with_run(run)
         return boots
+
+    def measure_only(self, windows: tuple[str, ...]) -> None:
+        """Leave all other windows out of boots from now on."""
+        self._windows = windows
+
+    @property
+    def alike(self) -> list[Run]:
+        """The boots so far in which nothing measured before the windows of boots from now on:
+        what comes behind a window cannot change its figures, what comes before it might.
+        """
+        return [run for run in self.runs if boot_windows.begins_with(run, self._windows)]
 
     @property
     def begun(self) -> int:
@@ -360,7 +377,7 @@ class Steps:
             traits=self.traits,
             builds=tuple(self.builds.values()),
             layouts=len(self.layouts),
-            runs=tuple(self.runs),
+            runs=tuple(self.alike or self.runs),
             begun=begun,
         )
 

@@ -329,6 +329,10 @@ SENTENCES: Mapping[str, Words] = {
         "{silent} of {commits} commits touch no file that the ends are built from: they cannot be"
         " the {voice.commit}"
     ),
+    Searches.SHORT_BOOTS: (
+        "boots of the search measure only what this figure needs, in the windows {windows}; the"
+        " proof measures in the other {left_out:many window}, too"
+    ),
     Searches.EXPECTED: _expected,
     Searches.LONGER: _longer,
     Searches.PRIOR: _prior,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers.lab_logs import request
+from helpers.windows import select
 from rtbisect.errors import ConfigError
 from rtbisect.lab import initramfs
 from rtbisect.lab.initramfs import Inputs, Member
@@ -179,3 +181,13 @@ def test_the_real_scripts_and_programs_are_found():
         "noisefold",
         "perf_epoll_reader",
     }
+
+
+def test_boots_that_measure_less_have_the_same_ramdisk(inputs, tmp_path, monkeypatch):
+    store = ArtefactStore(tmp_path / "store")
+    asked = []
+    monkeypatch.setattr(initramfs, "base", lambda inputs, *_: asked.append(inputs.suites))
+    for windows in (("pf-on", "rcu-off"), ("rcu-off",)):
+        short = request(select(windows), aboard=("ipi", "rcu"))
+        initramfs.of_request(short, inputs, store, tmp_path / "index")
+    assert asked == [("ipi", "rcu")] * 2

@@ -209,6 +209,22 @@ def test_windows_have_to_run_in_the_drawn_order():
     assert found == Like(Boots.WINDOW_ORDER, ran="pf-on osnoise-off")
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("pf-on pass 3.10 6.25\nrcu-off pass 6.30 9.00\n", (3.15, 2.7)),
+        ("pf-on pass 3.10 6.25\n", ()),
+        ("rcu-off pass 6.30 9.00\npf-on pass 3.10 6.25\n", ()),
+        ("pf-on pass 3.10 6.25\nrcu-off pass now then\n", ()),
+    ],
+    ids=["both", "one-is-missing", "another-order", "no-numbers"],
+)
+def test_a_boot_tells_how_long_its_windows_took(text, told):
+    asked = request(windows=select(("pf-on", "rcu-off")))
+    content = files(asked) | {"windows.txt": text.encode()}
+    assert evidence(asked, log_of(content, asked=asked)).window_s == told
+
+
 def test_facts_have_to_be_there():
     content = files(ASKED)
     del content["preflight/facts.txt"]

@@ -146,6 +146,7 @@ class LavaLab(ABC):
             measurements=measured.measurements if measured else (),
             facts=(*measured.facts, *self._facts()) if measured else (),
             window_order=tuple(window.name for window in request.windows),
+            window_s=measured.window_s if measured else (),
             log=ended.artefact,
             seconds=round(time.monotonic() - begin if ended.seconds is None else ended.seconds, 3),
             host_load=round(load, 2),

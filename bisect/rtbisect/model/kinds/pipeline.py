@@ -102,6 +102,8 @@ class Searches(Kind):
     PRODUCTS = "search.products", "revisions products"
     #: So many commits touch no file that the ends were made from.
     SILENT = "search.silent", "silent commits"
+    #: From here on boots measure in these windows alone; so many others are left out.
+    SHORT_BOOTS = "search.short-boots", "windows left_out"
     #: `builds`, `expected` boots and `wall_s` are in the middle of what is to come, four of five
     #: searches take `low` to `high` boots and `low_s` to `high_s`; `least` and `most` are boots of
     #: a proof.
