@@ -88,8 +88,8 @@ def window_txt(seconds=2.5, dose=None, start=5_000_000_000):
     return ("\n".join(lines) + "\n").encode()
 
 
-def dose(events, lost=0):
-    return {"events": events, "wakeups": 700, "lost": lost, "faults": 0}
+def dose(events, lost=0, faults=0):
+    return {"events": events, "wakeups": 700, "lost": lost, "faults": faults}
 
 
 def sample(cpu, noise=100_000, irq=1, thread=0, runtime=500_000, single=20_000, available=None):

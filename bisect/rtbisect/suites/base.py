@@ -78,8 +78,9 @@ class Suite:
     """What the program knows of a suite: `SUITE` of a module here. Of one without a module, whose
     script reports figures by itself (suites/reported.py), it knows the name alone.
 
-    Figures of a whole boot that have a meaning in every suite: `events_per_s`, the dose that a
-    workload gave; `lost`, events that were missed; `window_us`, how long the window lasted.
+    Figures of a whole boot that have a meaning in every suite: `events_per_s`, what was taken of
+    the dose that a workload gave; `faults_per_s`, what its own processes made of it, where they do;
+    `lost`, events that were missed; `window_us`, how long the window lasted.
     """
 
     name: str

@@ -166,6 +166,15 @@ def test_the_dose_has_to_be_at_least_half_of_nominal():
     assert reason(less) == Like(Boots.DOSE, window="clock-on", events_per_s=596.0)
 
 
+def test_a_kernel_that_starves_the_reader_has_had_its_dose():
+    """Boot 38 of a demo on the kernel with the spinlock: 415 events of 1610 faults a second."""
+    starved = changed("pf-on/window.txt", window_txt(dose=dose(1037, faults=4025)))
+    found = evidence(ASKED, log_of(starved))
+    assert [m.value for m in found.measurements if (m.name, m.window) == ("events_per_s", "pf-on")]
+    busy_host = changed("pf-on/window.txt", window_txt(dose=dose(1037, faults=1037)))
+    assert reason(busy_host) == Like(Boots.DOSE, window="pf-on", events_per_s=414.8)
+
+
 def test_lost_events_make_a_boot_invalid():
     content = changed("pf-on/window.txt", window_txt(dose=dose(5000, lost=1)))
     assert reason(content) == Finding.of(Boots.EVENTS_LOST, window="pf-on", events=1.0)
