@@ -97,6 +97,7 @@ def figures(store: CampaignStore, campaign: str) -> None:
         ratio = statistics.median(sorted(seconds)[:-1]) / max(seconds)
         print(f"  incremental/first {ratio:.3f} (goal {INCREMENTAL_SHARE} of a cold build)")
     print(f"  boot s            {middle([r.seconds for r in runs if r.complete])}")
+    print(f"  its windows s     {middle([sum(r.window_s) for r in runs if r.window_s])}")
     print(f"  job overhead s    {middle(beside)} (goal {BOOT_OVERHEAD_S:.0f})")
     print(f"  own CPU share     {share:.3%} (goal {OWN_CPU_SHARE:.0%})")
 

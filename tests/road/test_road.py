@@ -57,6 +57,8 @@ def test_one_boot_measures_everything_it_was_asked(lab, request_of):
     assert facts["isolated"] == request.profile.isolated
     assert facts["nohz_full"] == request.profile.isolated
     assert run.window_order == ALL
+    assert len(run.window_s) == len(ALL)
+    assert 0 < sum(run.window_s) < run.seconds
     assert run.log
 
 

@@ -70,9 +70,7 @@ def test_a_boot_on_a_busy_host_did_not_give_its_dose():
     # The reader took a few less than the children had made.
     (made,) = [m for m in dose.measurements if (m.name, m.window) == ("faults_per_s", "pf-on")]
     asked_more = tuple(
-        replace(window, nominal_events_per_s=2.1 * made.value)
-        if window.name == "pf-on"
-        else window
+        replace(window, nominal_events_per_s=2.1 * made.value) if window.name == "pf-on" else window
         for window in request.windows
     )
     with pytest.raises(InvalidBoot) as caught:
