@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 
 from rtbisect.errors import ConfigError
@@ -50,6 +51,15 @@ def halfway(threshold: Threshold, base: Sequence[float], new: Sequence[float]) -
     if threshold.scale is Scale.LOG:
         return math.exp(between) - threshold.floor
     return between
+
+
+def separation(threshold: Threshold, base: Sequence[float], new: Sequence[float]) -> float:
+    """By how much the new side, of boots as the other one, is worse: the distance of the medians in
+    units of the spread within both.
+    """
+    better, worse = (all_badness(threshold, side) for side in (base, new))
+    spread = math.hypot(statistics.pstdev(better), statistics.pstdev(worse))
+    return (stats.median(worse) - stats.median(better)) / max(spread, 1e-9)
 
 
 def digits(value: float, sign: str = "") -> str:

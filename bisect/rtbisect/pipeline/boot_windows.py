@@ -4,16 +4,20 @@ searched figure needs.
 
 A figure may depend on what ran before it in its boot, never on what comes behind. So boots are
 compared only where nothing ran before the windows in question, and every boot of a comparison
-begins with those of one figure, in turn: some of its boots are like those of a search for it.
+begins with those of one figure: some of its boots are like those of a search for it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rtbisect.judge.boots import Boots
+from rtbisect.judge.scale import separation
 from rtbisect.model.campaign import Role
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.lab import Run
     from rtbisect.model.setup import Setup
@@ -28,15 +32,33 @@ def needed(setup: Setup, threshold: Threshold) -> tuple[str, ...]:
     return tuple(each.name for each in setup.booted.windows if each.name in names)
 
 
-def leading(setup: Setup, number: int) -> tuple[str, ...]:
-    """The windows that a boot of this number begins with where it measures in all. The numbers of
-    both ends follow on each other, so that both begin alike.
+def leading(setup: Setup, number: int, runs: Sequence[Run]) -> tuple[str, ...]:
+    """The windows that a boot of this number begins with where it measures in all: first those of
+    each figure in turn, then of the one that the `runs` so far set apart most, as it may be what is
+    searched. The numbers of both ends follow on each other, so that both begin alike.
     """
     if setup.kernel is None or not setup.limits.short_boots:
         return ()
-    primary = (t for t in setup.judged if t.role is Role.PRIMARY)
-    groups = [group for group in dict.fromkeys(needed(setup, t) for t in primary) if group]
-    return groups[(number - 1) // 2 % len(groups)] if groups else ()
+    by_group: dict[tuple[str, ...], list[Threshold]] = {}
+    for threshold in setup.judged:
+        if threshold.role is Role.PRIMARY and (group := needed(setup, threshold)):
+            by_group.setdefault(group, []).append(threshold)
+    groups, pair = list(by_group), (number - 1) // 2
+    if pair < len(groups):
+        return groups[pair]
+    request = setup.request
+    sides = [
+        Boots(tuple(run for run in runs[: 2 * pair] if run.revision == end))
+        for end in (request.older, request.newer)
+    ]
+    apart = [max(_apart(t, *sides) for t in by_group[group]) for group in groups]
+    return groups[apart.index(max(apart))] if groups else ()
+
+
+def _apart(threshold: Threshold, older: Boots, newer: Boots) -> float:
+    """How far the newer end is worse, in units of the spread; 0 where a side tells nothing."""
+    base, new = (side.sample(threshold.key).values for side in (older, newer))
+    return separation(threshold, base, new) if base and new else 0.0
 
 
 def begins_with(run: Run, windows: tuple[str, ...]) -> bool:

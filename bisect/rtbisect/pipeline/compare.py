@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import math
-import statistics
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.errors import ConfigError
 from rtbisect.judge import blocks, stats
 from rtbisect.judge.boots import Boots
-from rtbisect.judge.scale import all_badness
+from rtbisect.judge.scale import separation
 from rtbisect.judge.verdict import judge_all
 from rtbisect.model.campaign import Judgement, Level, Role, Threshold
 from rtbisect.model.finding import Finding
@@ -226,12 +224,8 @@ def worst(setup: Setup, judgements: tuple[Judgement, ...]) -> Judgement | None:
     """
     thresholds = {t.key: t for t in setup.judged}
     regressed = [j for j in _primary(setup, judgements) if j.level is Level.REGRESSED]
-    return min(regressed, key=lambda j: (j.p, -_separation(thresholds[j.key], j)), default=None)
-
-
-def _separation(threshold: Threshold, judgement: Judgement) -> float:
-    """Distance of both sides in units of their spread, on the scale of the threshold."""
-    sides = (judgement.base, judgement.new)
-    base, new = (all_badness(threshold, side.values) for side in sides)
-    spread = math.hypot(statistics.pstdev(base), statistics.pstdev(new))
-    return abs(statistics.median(new) - statistics.median(base)) / max(spread, 1e-9)
+    return min(
+        regressed,
+        key=lambda j: (j.p, -separation(thresholds[j.key], j.base.values, j.new.values)),
+        default=None,
+    )

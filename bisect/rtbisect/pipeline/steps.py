@@ -318,7 +318,7 @@ class Steps:
             layout=ask.layout,
             explain=ask.explain,
             probes=ask.probes,
-            first=ask.windows or boot_windows.leading(self.setup, number),
+            first=ask.windows or boot_windows.leading(self.setup, number, self.runs),
             short=bool(ask.windows),
             unit=next(known, None),
         )
