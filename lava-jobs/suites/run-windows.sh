@@ -38,13 +38,13 @@ PF_WINDOW_PERCENT=60
 usage() {
     echo "run-windows.sh: $1" >&2
     echo "usage: --housekeeping CPUS --isolated CPUS --watch CPUS --window-ms N --rcu-calls N --order WINDOWS [--probes FUNCTIONS] \
-[--rt yes|no] [--isolates yes|no] [--smt 0|1] [--fifo PRIORITY]" >&2
+[--rt yes|no] [--isolates yes|no] [--smt 0|1] [--fifo PRIORITY] [--ends yes|no]" >&2
     exit 2
 }
 
 parse_options() {
     HOUSEKEEPING='' ISOLATED='' WATCH='' WINDOW_MS='' RCU_CALLS='' ORDER='' PROBES=''
-    RT=yes ISOLATES=yes SMT=1 FIFO=0
+    RT=yes ISOLATES=yes SMT=1 FIFO=0 ENDS=no
     while [ $# -gt 0 ]; do
         [ $# -ge 2 ] || usage "$1 needs a value"
         case $1 in
@@ -59,6 +59,7 @@ parse_options() {
         --isolates) ISOLATES=$2 ;;
         --smt) SMT=$2 ;;
         --fifo) FIFO=$2 ;;
+        --ends) ENDS=$2 ;;
         *) usage "unknown option $1" ;;
         esac
         shift 2
@@ -182,3 +183,5 @@ preflight_report
 report_windows
 print_block
 echo RTBISECT-DONE
+# For the prompt of init: nobody needs this machine any more.
+[ "$ENDS" = no ] || : >/tmp/rtbisect-ended

@@ -19,6 +19,7 @@ import jinja2
 import yaml
 
 from rtbisect.errors import ConfigError, InternalError
+from rtbisect.model.lab import QEMU
 from rtbisect.process.command import printable
 from rtbisect.suites.base import counts_functions, find
 
@@ -273,6 +274,9 @@ def command_of(request: RunRequest) -> str:
         "--order",
         " ".join(window.name for window in request.windows),
     ]
+    if request.device_type.boot == QEMU:
+        # A machine of a lab has its power switched off instead.
+        words += ["--ends", "yes"]
     if not request.realtime:
         words += ["--rt", "no"]
     if not profile.isolates:

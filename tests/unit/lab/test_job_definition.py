@@ -17,6 +17,7 @@ from rtbisect.errors import ConfigError, InternalError
 from rtbisect.lab import initramfs
 from rtbisect.lab.job_definition import (
     PREFLIGHT_CASES,
+    PROMPT,
     Job,
     Resource,
     Timeouts,
@@ -242,10 +243,22 @@ def test_the_script_is_called_as_it_wants_to_be():
     assert words[words.index("--order") + 1].split() == [w.name for w in DRAWN]
 
 
-def test_the_prompt_is_the_one_that_init_sets():
-    loaded = yaml.safe_load(render_job(LAVA_JOBS, job()))
-    prompt = loaded["actions"][1]["boot"]["prompts"][0]
-    assert f"PS1='{prompt}'" in (LAVA_JOBS / "initramfs/init").read_text()
+@pytest.mark.parametrize("ended", [False, True])
+def test_the_prompt_is_the_one_that_init_sets(tmp_path, ended):
+    """Behind the mark of a guest that nobody needs any more it comes after its end."""
+    init = (LAVA_JOBS / "initramfs/init").read_text()
+    (line,) = (each for each in init.splitlines() if each.startswith("export PS1="))
+    mark = tmp_path / "ended"
+    if ended:
+        mark.touch()
+    assert "/tmp/rtbisect-ended" in (LAVA_JOBS / "suites/run-windows.sh").read_text()
+    # What is asked here must never end the machine of the test.
+    line = line.replace("/tmp/rtbisect-ended", str(mark)).replace("reboot -f", "echo ends")
+    assert "reboot" not in line
+    shell = ["/bin/busybox", "sh", "-c", f"{line}; exec /bin/busybox sh -i"]
+    done = subprocess.run(shell, input="", capture_output=True, text=True, check=False)
+    said = done.stdout.rpartition("commands.")[2].strip("\n")
+    assert said == ("ends" if ended else "") + PROMPT
 
 
 def test_a_boot_has_the_cases_of_the_preflight_and_of_its_windows():
