@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.config.site_file import Site
-    from rtbisect.model.code import Build, BuildRequest, Checkout, Function
+    from rtbisect.model.code import Build, BuildRequest, Checkout, Function, Linked
     from rtbisect.model.setup import Setup
     from rtbisect.store.artefacts import ArtefactStore
 
@@ -40,6 +40,17 @@ class IsolatedBuilder:
             return self.ours.build(source, request, note)
         build = self.theirs(request.revision).build(source, request, note)
         return replace(build, foreign=True)
+
+    def link(
+        self,
+        source: Checkout,
+        request: BuildRequest,
+        build: Build,
+        seed: int,
+        note: Callable[[str], None],
+    ) -> Linked:
+        whose = self.theirs(request.revision) if self.foreign(request.revision) else self.ours
+        return whose.link(source, request, build, seed, note)
 
     def files(self, build: Build) -> frozenset[str]:
         return self.ours.files(build)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rtbisect.model.code import Build, BuildRequest, BuildStatus, Checkout, Function
+from rtbisect.model.code import Build, BuildRequest, BuildStatus, Checkout, Function, Linked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,6 +35,11 @@ class FakeBuilder:
     sources: frozenset[str] = frozenset()
     #: What a revision changes.
     functions: Mapping[str, tuple[Function, ...]] = field(default_factory=dict)
+    #: Errors of links by revision.
+    unlinkable: Mapping[str, str] = field(default_factory=dict)
+    link_s: float = 2.0
+    #: Revisions and seeds of all links, in order.
+    linked: list[tuple[str, int]] = field(default_factory=list)
     #: All that was asked, in order.
     requests: list[BuildRequest] = field(default_factory=list)
     _done: set[str] = field(default_factory=set)
@@ -84,6 +89,22 @@ class FakeBuilder:
             seconds=0.0 if reused else self.seconds,
             reused=reused,
         )
+
+    def link(
+        self,
+        source: Checkout,  # noqa: ARG002
+        request: BuildRequest,
+        build: Build,
+        seed: int,
+        note: Callable[[str], None],  # noqa: ARG002
+    ) -> Linked:
+        """A link that is a function of the build and of the seed."""
+        self.linked.append((request.revision, seed))
+        if request.revision in self.unlinkable:
+            return Linked(error=self.unlinkable[request.revision], seconds=self.link_s)
+        text = f"{build.kernel} linked with {seed}"
+        build_id = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+        return Linked(kernel=self._keep(text), build_id=build_id, seconds=self.link_s)
 
     def _keep(self, text: str) -> str:
         data = text.encode()

@@ -11,7 +11,8 @@ import hashlib
 import os
 import re
 import time
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
@@ -22,28 +23,30 @@ from rtbisect.kernel import (
     first_error,
     functions,
     preflight,
+    relink,
     toolchain,
 )
 from rtbisect.kernel.blame import MachineState, TreeError
 from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.elf import NotElfError
-from rtbisect.kernel.products import Products, collect
+from rtbisect.kernel.products import Products, collect, image_of
 from rtbisect.kernel.sandbox import CCACHE, FRAGMENTS, MOD, OUT, SRC, Sandbox
 from rtbisect.kernel.settings import (
     ALIGNMENTS,
     CCACHE_SIZE,
     OWN_FRAGMENT,
     REPRODUCIBLE,
+    SLOTS,
     VARIANT_FRAGMENTS,
     BuildSettings,
 )
-from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name
-from rtbisect.model.code import Build, BuildRequest, BuildStatus, Checkout, Function
+from rtbisect.kernel.workspace import NotPlainError, Workspace, directory_name, slot_of
+from rtbisect.model.code import Build, BuildRequest, BuildStatus, Checkout, Function, Linked
 from rtbisect.process import command, locks
 from rtbisect.trees.plumbing import Git
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from rtbisect.store.artefacts import ArtefactStore
@@ -62,6 +65,8 @@ class _Task:
     #: Of the O= directory, and of the source where it has one.
     locks: tuple[int, int | None]
     note: Callable[[str], None]
+    #: By the monotonic clock.
+    begun_s: float
     deadline_s: float
 
     @property
@@ -100,15 +105,67 @@ class KernelBuilder:
                 first_error=f"there is no variant {request.variant!r}",
                 variant=request.variant,
             )
-        place = source.path
-        _check_readable(place)
-        # Looked at each time: an upgrade may come between two builds of a long campaign.
-        tools = toolchain.look(self._settings.compiler)
-        tree = tree_id(place, request.revision)
+        _check_readable(source.path)
+        tools, tree = self._tools(request), tree_id(source.path, request.revision)
         key = cache_key(tree, request, tools, self._settings.boot_line)
         if not request.fresh and (recorded := self._cache.get(key, request.revision)):
             return recorded
-        space = Workspace(self._settings.root, directory_name(request))
+        with self._task(source, request, tools, note) as task:
+            build = self._attempt(task)
+        if build.ok:
+            self._cache.put(key, build)
+        return build
+
+    def link(
+        self,
+        source: Checkout,
+        request: BuildRequest,
+        build: Build,
+        seed: int,
+        note: Callable[[str], None],
+    ) -> Linked:
+        """Link what `build` of the request was made of anew, with its functions in the order of a
+        seed from 1 to 2**31 - 1. Its objects are compiled again where they are no longer there.
+        `note` and what is raised as of `build`; ConfigError where no function moves, too.
+        """
+        begin = time.monotonic()
+        _check_readable(source.path)
+        tools = self._tools(request)
+        if changes := toolchain.changed(build.tools, tools) if build.tools else "":
+            raise ConfigError(
+                f"other tools link kernels now than when they were built: {changes}",
+                "put the old packages back, then `rtbisect resume`; or start a new campaign",
+            )
+        with self._task(source, request, tools, note) as task:
+            if task.space.objects != task.tree:
+                again = self._attempt(task)
+                if again.signature != build.signature:
+                    why = again.first_error or "its objects were compiled again, to other code"
+                    return Linked(error=why, seconds=time.monotonic() - begin)
+            linked = self._linked(replace(task, box=relink.seeded(task.box, seed)))
+        if linked.build_id and linked.build_id == build.build_id:
+            raise ConfigError(
+                f"{request.config_name} at {request.revision[:12]}: functions stay where they are,"
+                " whatever the seed of a link is",
+                "set build.layout: fixed for this tree",
+            )
+        return replace(linked, seconds=time.monotonic() - begin)
+
+    def _tools(self, request: BuildRequest) -> str:
+        """Looked at each time: an upgrade may come between two builds of a long campaign."""
+        if not relink.is_relinked(request.variant):
+            return toolchain.look(self._settings.compiler)
+        relink.check_linker(toolchain.BIN)
+        return toolchain.look(self._settings.compiler, linker=relink.LINKER)
+
+    @contextmanager
+    def _task(
+        self, source: Checkout, request: BuildRequest, tools: str, note: Callable[[str], None]
+    ) -> Iterator[_Task]:
+        """An O= directory and this machine, held."""
+        place, root, name = source.path, self._settings.root, directory_name(request)
+        tree, relinked = tree_id(place, request.revision), relink.is_relinked(request.variant)
+        space = slot_of(root, name, tree, SLOTS) if relinked else Workspace(root, name)
         wait_s = self._settings.lock_wait_s
         machine = locks.hold(
             self._settings.machine_lock, wait_s=wait_s, what="this machine", shared=True
@@ -117,7 +174,9 @@ class KernelBuilder:
             begin = time.monotonic()
             large = space.outgrown(self._settings.bounds)
             space.open(place, fresh=request.fresh or large, tools=tools)
-            task = _Task(
+            if relinked:
+                space.put(space.fragments, relink.WRAPPER, relink.SCRIPT).chmod(0o755)
+            yield _Task(
                 request=request,
                 source=place,
                 tree=tree,
@@ -126,12 +185,9 @@ class KernelBuilder:
                 box=self._sandbox(place, space, tools),
                 locks=(lock, source.lock),
                 note=note,
+                begun_s=begin,
                 deadline_s=begin + self._settings.timeout_s,
             )
-            build = self._attempt(task, begin)
-        if build.ok:
-            self._cache.put(key, build)
-        return build
 
     def files(self, build: Build) -> frozenset[str]:
         """What a build was made from; empty when that is not known."""
@@ -147,8 +203,9 @@ class KernelBuilder:
         tables = [self._store.path(build.functions).read_bytes() for build in (parent, culprit)]
         return functions.changed(*tables)
 
-    def _attempt(self, task: _Task, begin: float) -> Build:
+    def _attempt(self, task: _Task) -> Build:
         request = task.request
+        task.space.set_objects("")
         task.space.mark(f"building {request.revision}")
         suspect = False
         try:
@@ -168,17 +225,39 @@ class KernelBuilder:
         # DIRTY stays and the next build starts from nothing.
         if not suspect:
             task.space.unmark()
+        if products:
+            task.space.set_objects(task.tree)
         return Build(
             revision=request.revision,
             config_name=request.config_name,
             status=BuildStatus.OK if products else BuildStatus.FAILED,
             compiler=task.tools.partition("\n")[0].partition(": ")[2],
             first_error=error,
-            seconds=time.monotonic() - begin,
+            seconds=time.monotonic() - task.begun_s,
             variant=request.variant,
             tools=task.tools,
             **(asdict(products) if products else {}),
         )
+
+    def _linked(self, task: _Task) -> Linked:
+        """The link with the seed of a task, whose objects are all there."""
+        space = task.space
+        linked, suspect = Linked(), False
+        try:
+            space.settle()
+            space.discard(relink.KERNEL)
+            space.mark(f"linking {task.request.revision}")
+            self._run(task, self._argv(task.request, "bzImage"))
+            image, build_id = image_of(space, self._store)
+            linked = Linked(kernel=image, build_id=build_id)
+        except TreeError as failure:
+            linked, suspect = Linked(error=failure.line), failure.suspect
+        except (NotPlainError, NotElfError) as error:
+            linked, suspect = Linked(error=command.printable(str(error), first_error.LIMIT)), True
+        self._check_still(task)
+        if not suspect:
+            space.unmark()
+        return linked
 
     def _check_still(self, task: _Task) -> None:
         """InfrastructureError when source or tools are others than at the beginning."""
@@ -187,7 +266,7 @@ class KernelBuilder:
                 f"{task.source} was moved to another revision while it was built",
                 "let nobody but rtbisect use this worktree, then run `rtbisect resume`",
             )
-        if changes := toolchain.changed(task.tools, toolchain.look(self._settings.compiler)):
+        if changes := toolchain.changed(task.tools, self._tools(task.request)):
             raise InfrastructureError(
                 f"the tools changed during the build of {task.request.revision[:12]}: {changes}",
                 "let the upgrade end, then run `rtbisect resume`",
@@ -197,6 +276,10 @@ class KernelBuilder:
         try:
             self._configure(task)
             config = config_check.parse(task.space.text(".config"))
+            if relink.is_relinked(task.request.variant):
+                relink.check_config(task.request.config_name, config)
+                # Of another order, make would take it for the one that is wanted.
+                task.space.discard(relink.KERNEL)
             with_modules = config.get("CONFIG_MODULES") == "y"
             if task.request.modules and not with_modules:
                 raise ConfigError(
@@ -205,7 +288,7 @@ class KernelBuilder:
                 )
             # `modules` also writes Module.symvers, which our own modules are linked with.
             targets = ["bzImage", *(["modules"] if with_modules else [])]
-            self._run(task, self._argv(*targets, *_flags(task.request)))
+            self._run(task, self._argv(task.request, *targets))
             if task.request.modules:
                 self._make_modules(task)
             self._verify_config(task)
@@ -224,10 +307,10 @@ class KernelBuilder:
             names = [f"{number:02}.config" for number in range(len(task.fragments))]
             for name, text in zip(names, task.fragments, strict=True):
                 task.space.put(task.space.fragments, name, text)
-            self._run(task, self._argv(task.request.base))
+            self._run(task, self._argv(task.request, task.request.base))
             merge = ["/bin/sh", f"{SRC}/scripts/kconfig/merge_config.sh", "-m", "-O", OUT]
             self._run(task, [*merge, f"{OUT}/.config", *(f"{FRAGMENTS}/{name}" for name in names)])
-            self._run(task, self._argv("olddefconfig"))
+            self._run(task, self._argv(task.request, "olddefconfig"))
         self._verify_config(task)
         task.space.set_config_key(key)
         task.space.set_passed(task.source)
@@ -258,7 +341,7 @@ class KernelBuilder:
         for name, text in module_sources(task.request):
             task.space.put(task.space.modules, name, text)
         try:
-            self._run(task, self._argv(f"M={MOD}", "modules", *_flags(task.request)))
+            self._run(task, self._argv(task.request, f"M={MOD}", "modules"))
         except TreeError as failure:
             if failure.suspect:
                 raise
@@ -269,11 +352,12 @@ class KernelBuilder:
                 "adapt the module to this kernel, or take its suite out of the test plan",
             ) from failure
 
-    def _argv(self, *targets: str) -> list[str]:
+    def _argv(self, request: BuildRequest, *targets: str) -> list[str]:
         """A make command line; LOCALVERSION= keeps a "+" out of the release string."""
         compiler = f"ccache {self._settings.compiler}"
         words = ["make", "-s", "-C", SRC, f"O={OUT}", f"-j{self._settings.make_jobs}"]
-        return [*words, "LOCALVERSION=", f"CC={compiler}", "HOSTCC=ccache gcc", *targets]
+        words += ["LOCALVERSION=", f"CC={compiler}", "HOSTCC=ccache gcc"]
+        return [*words, *targets, *_flags(request)]
 
     def _run(self, task: _Task, argv: Sequence[str]) -> None:
         """One command in the sandbox; returns when it succeeded, and nothing of it lives.
@@ -340,6 +424,8 @@ class KernelBuilder:
 
 def _flags(request: BuildRequest) -> list[str]:
     """What a variant adds to the command line; kbuild puts KCFLAGS behind its own flags."""
+    if relink.is_relinked(request.variant):
+        return list(relink.FLAGS)
     size = ALIGNMENTS.get(request.variant)
     return [f"KCFLAGS=-falign-functions={size}"] if size else []
 

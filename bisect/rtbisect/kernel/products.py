@@ -79,8 +79,9 @@ def collect(
     total = sum(path.stat().st_size for path in modules)
     if total > _MODULES_LIMIT:
         raise NotPlainError(f"the modules have {total} bytes, more than {_MODULES_LIMIT}")
+    kernel, id_of_kernel = image_of(space, store)
     return Products(
-        kernel=store.put_file(space.plain_file(f"{_BOOT}/bzImage", _IMAGE_LIMIT)),
+        kernel=kernel,
         modules=store.put_bytes(archive(modules)) if modules else "",
         config=store.put_file(space.plain_file(".config", TEXT_LIMIT)),
         signature=signature(space.plain_file("vmlinux"), modules, boot_line, boot_code(space)),
@@ -88,8 +89,14 @@ def collect(
         files=store.put_bytes(encode("\n".join(sorted(closure(space.out))))),
         functions=_functions(space, store),
         vmlinux=_vmlinux(space, store),
-        build_id=build_id(space.plain_file("vmlinux")),
+        build_id=id_of_kernel,
     )
+
+
+def image_of(space: Workspace, store: ArtefactStore) -> tuple[str, str]:
+    """The image that boots, in the store, and the build id of its kernel."""
+    image = space.plain_file(f"{_BOOT}/bzImage", _IMAGE_LIMIT)
+    return store.put_file(image), build_id(space.plain_file("vmlinux"))
 
 
 def _vmlinux(space: Workspace, store: ArtefactStore) -> str:

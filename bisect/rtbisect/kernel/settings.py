@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rtbisect.kernel.bounds import Bounds
-from rtbisect.model.code import WITHOUT_RT, layout_variant
+from rtbisect.model.code import RELINKED, WITHOUT_RT, layout_variant
 
 #: Part of every cache key: raise it when a change of ours changes what is built.
 BUILDER_VERSION = "7"
@@ -49,9 +49,16 @@ CONFIG_IKCONFIG=n
 """
 
 #: What a variant adds to the configuration. Full preemption is what is nearest to PREEMPT_RT.
+_WITHOUT_RT = "CONFIG_PREEMPT_RT=n\nCONFIG_PREEMPT=y\n"
 VARIANT_FRAGMENTS = {
-    layout_variant(WITHOUT_RT): "CONFIG_PREEMPT_RT=n\nCONFIG_PREEMPT=y\n",
+    layout_variant(WITHOUT_RT): _WITHOUT_RT,
+    RELINKED: "",
+    f"{RELINKED}+{layout_variant(WITHOUT_RT)}": _WITHOUT_RT,
 }
+
+#: O= directories of a configuration whose kernels are linked anew: each keeps the objects of one
+#: revision. Both ends of a range, and a commit beside its parent.
+SLOTS = 4
 
 #: Alignment of functions, in bytes, of the variants with another code layout: those of a search,
 #: then those of the proof. x86 kernels are built with 16; CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B is

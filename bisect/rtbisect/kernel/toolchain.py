@@ -25,8 +25,9 @@ _WRITE_CODE = ("as", "ld")
 _TIMEOUT_S = 60.0
 
 
-def look(compiler: str, folder: Path = BIN) -> str:
-    """A line `name: version` for each program in `folder`, the compiler first.
+def look(compiler: str, folder: Path = BIN, *, linker: str = "") -> str:
+    """A line `name: version` for each program in `folder`, the compiler first. `linker` links
+    kernels in the place of ld, "" for none.
 
     InfrastructureError when a program does not answer, ConfigError without a compiler.
     """
@@ -35,6 +36,9 @@ def look(compiler: str, folder: Path = BIN) -> str:
         place = folder / name
         version = _first_line(place, word) if place.is_file() else "none"
         lines.append(f"{name}: {version}{_file_mark(place) if name in _WRITE_CODE else ''}")
+    if linker:
+        version = _first_line(folder / linker, "--version")
+        lines.append(f"{linker}: {version}{_file_mark(folder / linker)}")
     # The compiler proper is a program behind the one that is called.
     proper = Path(_first_line(folder / compiler, "-print-prog-name=cc1"))
     lines.append(f"cc1:{_file_mark(proper)}")

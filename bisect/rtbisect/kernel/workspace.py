@@ -3,7 +3,8 @@
 
     <root>/<name>-<hash>/lock        held while somebody builds here, also by the children
                          DIRTY       there while make runs: the objects cannot be trusted
-                         stamp.json  source and configuration that the objects belong to
+                         stamp.json  source and configuration that the objects belong to, and
+                                     the tree object, where they are kept for further links
                          build.log   output of the last build
                          out/ mod/   written by foreign code: O= and our modules
                          fragments/  read by foreign code
@@ -19,6 +20,7 @@ import json
 import os
 import re
 import stat
+import time
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +62,14 @@ def directory_name(request: BuildRequest) -> str:
     digest = hashlib.sha256(command.encode(text)).hexdigest()
     name = re.sub(r"[^A-Za-z0-9_-]", "_", request.config_name)[:40]
     return f"{name}-{digest[:12]}"
+
+
+def slot_of(root: Path, name: str, tree: str, slots: int) -> Workspace:
+    """Of several O= directories of one name the one with the objects of `tree`, the id of a tree
+    object; else an empty one, or that which was used longest ago.
+    """
+    spaces = [Workspace(root, f"{name}-{number}") for number in range(1, slots + 1)]
+    return min(spaces, key=lambda space: (space.objects != tree, space.used_ns))
 
 
 class Workspace:
@@ -137,6 +147,38 @@ class Workspace:
         except (OSError, ValueError):
             return {}
         return stamp if isinstance(stamp, dict) else {}
+
+    @property
+    def used_ns(self) -> int:
+        """When it was held last, in ns of the clock of files; 0 for never."""
+        try:
+            return (self.root / "lock").stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    @property
+    def objects(self) -> str:
+        """Id of the tree object whose objects, all of them, are in out/; "" where nobody knows."""
+        return "" if self.is_dirty else str(self.stamp().get("objects", ""))
+
+    def set_objects(self, tree: str) -> None:
+        """Remember of which tree all objects are; "" before any of them is made."""
+        self._write_stamp(self.stamp() | {"objects": tree})
+
+    def settle(self) -> None:
+        """Let make take all that is below out/ for what it would make: nothing there is older than
+        anything else, or than the source. For who knows that all of it is of this source.
+        """
+        now = time.time_ns()
+        with self._writing():
+            for folder, folders, names in os.walk(self.out, followlinks=False):
+                for name in (*folders, *names):
+                    os.utime(f"{folder}/{name}", ns=(now, now), follow_symlinks=False)
+
+    def discard(self, name: str) -> None:
+        """A file below out/ is to be made again; NotPlainError where it is no file."""
+        if self.has(name):
+            self.plain_file(name).unlink()
 
     def set_config_key(self, key: str) -> None:
         """Remember what .config was made from; "" before it is made."""

@@ -97,6 +97,10 @@ PROOF_LAYOUTS = range(SEARCH_LAYOUTS + 1, SEARCH_LAYOUTS + 13)
 WITHOUT_RT = -1
 
 
+#: Variant of a build whose functions have a new order at each boot: linked anew, with a seed.
+RELINKED = "relinked"
+
+
 def layout_variant(layout: int) -> str:
     """Variant of a build with another code layout; 0 is the kernel as it is configured."""
     if layout == WITHOUT_RT:
@@ -137,6 +141,19 @@ class BuildRequest:
     variant: str = ""
     #: From nothing: no record of an earlier build, no objects that it left.
     fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked:
+    """A build with its functions in the order of a seed."""
+
+    #: As of `Build`.
+    kernel: str = ""
+    build_id: str = ""
+    #: Why there is none, one printable line; "" where there is one.
+    error: str = ""
+    #: That the link took.
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

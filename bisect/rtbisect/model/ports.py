@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Commit,
         CommitGraph,
         Function,
+        Linked,
         Narrowing,
     )
     from rtbisect.model.finding import Finding
@@ -85,6 +86,18 @@ class Builder(Protocol):
 
     def build(self, source: Checkout, request: BuildRequest, note: Callable[[str], None]) -> Build:
         """Build; `note` records the process group before it starts."""
+
+    def link(
+        self,
+        source: Checkout,
+        request: BuildRequest,
+        build: Build,
+        seed: int,
+        note: Callable[[str], None],
+    ) -> Linked:
+        """What `build` of a request was made of, linked anew with its functions in the order of a
+        seed, from 1 to 2**31 - 1; `note` as of `build`. ConfigError where none of them moves.
+        """
 
     def files(self, build: Build) -> frozenset[str]:
         """Files of the tree that a build was made from; empty when nobody knows."""

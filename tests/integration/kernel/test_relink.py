@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels whose functions get a new order by a link alone: real make, gcc and LLD."""
+
+import shutil
+
+import pytest
+
+from helpers.toy_kernel import Lab, Toy, members, needs_tools, request
+from rtbisect.errors import ConfigError
+from rtbisect.kernel import relink
+from rtbisect.kernel.settings import SLOTS
+from rtbisect.kernel.workspace import Workspace, directory_name, slot_of
+from rtbisect.model.code import RELINKED, Build, BuildStatus, Checkout, Linked
+from rtbisect.process import command
+
+pytestmark = [
+    needs_tools,
+    pytest.mark.skipif(not shutil.which(relink.LINKER), reason="needs lld"),
+]
+MODULES = ("CONFIG_SCALE=m\n",)
+#: So many that an order drawn is hardly that of before.
+MANY = "".join(f"int many_{n}(int more) {{ return more + {n}; }}\n" for n in range(12))
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """A kernel of many functions."""
+    tree = Toy(tmp_path)
+    with (tree.path / "kernel/rcu.c").open("a") as stream:
+        stream.write(MANY)
+    tree.first = tree.commit()
+    return tree
+
+
+def built(toy: Toy, lab: Lab, revision: str, **fields) -> Build:
+    build = lab.build(toy, revision, variant=RELINKED, **fields)
+    assert build.first_error == ""
+    return build
+
+
+def linked(toy: Toy, lab: Lab, build: Build, seed: int, **fields) -> Linked:
+    asked = request(build.revision, variant=RELINKED, **fields)
+    place = Checkout(toy.path)
+    return lab.builder.link(place, asked, build, seed, lab.notes.append)
+
+
+def slot(toy: Toy, lab: Lab, build: Build, **fields) -> Workspace:
+    """The O= directory with the objects of a build."""
+    name = directory_name(request("x", variant=RELINKED, **fields))
+    tree = toy._git("rev-parse", f"{build.revision}^{{tree}}")
+    return slot_of(lab.settings.root, name, tree, SLOTS)
+
+
+def order(lab: Lab, space: Workspace) -> list[str]:
+    """The functions by their addresses."""
+    words = ["nm", "-n", str(space.out / "vmlinux")]
+    said = command.run(words, cwd=lab.root, timeout_s=60, check=True).stdout
+    lines = [line.split() for line in said.splitlines()]
+    return [line[2] for line in lines if line[1] in "tT"]
+
+
+class TestALink:
+    def test_moves_functions_and_compiles_nothing(self, toy, lab):
+        fragments = (*request("x").fragments, *MODULES)
+        build = built(toy, lab, toy.first, fragments=fragments)
+        space = slot(toy, lab, build, fragments=fragments)
+        before, compiled = order(lab, space), (space.out / "kernel/rcu.o").stat().st_ino
+        one = linked(toy, lab, build, 1, fragments=fragments)
+        moved = order(lab, space)
+        assert (one.error, sorted(moved)) == ("", sorted(before))
+        assert moved != before
+        assert one.build_id != build.build_id
+        assert lab.store.path(one.kernel).stat().st_size > 100
+        assert one.seconds > 0
+        assert (space.out / "kernel/rcu.o").stat().st_ino == compiled
+        assert list(members(lab, build)) == ["opt/rtbisect/modules/scale.ko"]
+
+        # What stands there now is not taken for the build.
+        shutil.rmtree(lab.settings.root / "records")
+        again = built(toy, lab, toy.first, fragments=fragments)
+        assert (again.reused, again.kernel) == (False, build.kernel)
+
+    def test_one_seed_is_one_kernel_also_of_objects_that_are_made_again(self, toy, lab):
+        build = built(toy, lab, toy.first)
+        one = linked(toy, lab, build, 7)
+        shutil.rmtree(slot(toy, lab, build).root)
+        again = linked(toy, lab, build, 7)
+        assert (one.error, one.kernel, one.build_id) == ("", again.kernel, again.build_id)
+
+    def test_equal_kernels_are_known_before_it_and_keep_their_objects(self, toy, lab):
+        before = built(toy, lab, toy.first)
+        old = slot(toy, lab, before)
+        compiled = (old.out / "kernel/rcu.o").stat().st_ino
+        comment = toy.change(
+            "kernel/rcu.c", "int synchronize_rcu", "/* more */ int synchronize_rcu"
+        )
+        after = built(toy, lab, comment)
+        assert (after.reused, after.signature, after.kernel) == (
+            False,
+            before.signature,
+            before.kernel,
+        )
+        toy._git("checkout", "-q", toy.first)
+        assert linked(toy, lab, before, 4).error == ""
+        assert (old.out / "kernel/rcu.o").stat().st_ino == compiled
+        assert slot(toy, lab, after).root != old.root
+
+
+class TestWhatCannotBeLinkedAnew:
+    def test_functions_that_stay(self, toy, lab):
+        build = built(toy, lab, toy.change("Makefile", "$(CFLAGS_KERNEL) ", ""))
+        with pytest.raises(ConfigError, match=r"build\.layout"):
+            linked(toy, lab, build, 2)
+
+    def test_a_link_that_fails_is_a_value(self, toy, lab):
+        rule = "$(objtree)/vmlinux: $(call obj-of,$(objs)) $(objtree)/$(lds)\n"
+        fails = "{ echo 'ld.lld: error: no room'; exit 1; }"
+        broken = f'{rule}\t@test -z "$$RTBISECT_LAYOUT_SEED" || {fails}\n'
+        build = built(toy, lab, toy.change("Makefile", rule, broken))
+        failed = linked(toy, lab, build, 2)
+        assert "no room" in failed.error
+        assert (failed.kernel, failed.build_id) == ("", "")
+
+    def test_a_configuration_with_lto(self, toy, lab):
+        with (toy.path / "Kconfig").open("a") as stream:
+            stream.write("config LTO_CLANG_THIN\n\tdefault y\n")
+        with pytest.raises(ConfigError, match="CONFIG_LTO_CLANG_THIN"):
+            lab.build(toy, toy.commit(), variant=RELINKED)
+
+    def test_other_tools_than_those_that_built(self, toy, lab):
+        older = Build(
+            revision=toy.first, config_name="toy", status=BuildStatus.OK, tools="gcc: gcc 1.0"
+        )
+        with pytest.raises(ConfigError, match=r"gcc was gcc 1\.0"):
+            linked(toy, lab, older, 2)
