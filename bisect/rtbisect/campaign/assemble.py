@@ -15,9 +15,11 @@ from rtbisect.campaign.trees import command_tree, tree_of
 from rtbisect.config.origin import installed_from
 from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError
+from rtbisect.kernel import relink
 from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.program_hash import program_hash
 from rtbisect.kernel.settings import BuildSettings as KernelBuildSettings
+from rtbisect.kernel.toolchain import BIN
 from rtbisect.lab import kernel_on_host
 from rtbisect.model.campaign import CampaignRequest, Limits, Scale, Sought
 from rtbisect.model.command import CommandRequest, narrowing_of
@@ -301,6 +303,8 @@ def preflight(state: Path, site: Site | None = None) -> None:
     for folder in (state / "artefacts", settings.root / "records"):
         sweep(folder)
     KernelBuilder(settings, ArtefactStore(state / "artefacts")).preflight()
+    if site is not None and site.ours.build.layout == "relink":
+        relink.check_linker(BIN)
     if site is None or site.access is None:
         labs.check_embedded(state)
 

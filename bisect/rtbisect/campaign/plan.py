@@ -14,7 +14,7 @@ from rtbisect.kernel.config_check import most_cpus
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import explaining, of_suites
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Limits
-from rtbisect.model.code import BuildRequest
+from rtbisect.model.code import RELINKED, BuildRequest
 from rtbisect.model.command import Extra
 from rtbisect.model.lab import OF_SITE, DeviceType, RunRequest, Window
 from rtbisect.model.setup import KernelSetup, Setup
@@ -44,6 +44,10 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
             "docs/suites/ has a page on each; ipi, osnoise and rcu are a start",
         )
     build = build_pattern(site, target, suites)
+    limits = limits_of(site.ours.campaign, Extra.of(request).max_boots)
+    if site.ours.build.layout == "relink":
+        # Each boot is of another layout: no other builds tell more.
+        build, limits = replace(build, variant=RELINKED), replace(limits, layout_below=0.0)
     _check_topology(site, planned.device, build)
     return Setup(
         request=request,
@@ -64,7 +68,7 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
             rcu_calls=planned.params.rcu_calls,
         ),
         thresholds=thresholds,
-        limits=limits_of(site.ours.campaign, Extra.of(request).max_boots),
+        limits=limits,
         operator=str(site.ours.operator),
     )
 

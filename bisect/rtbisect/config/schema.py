@@ -229,6 +229,9 @@ class BuildLimits(Strict):
     timeout_s: int = Field(3600, ge=60)
     memory_mib: int = Field(0, ge=0, description="of a build; 0 is three quarters of the machine's")
     disk_mib: int = Field(0, ge=0, description="that a build may leave; 0 is 32 GiB")
+    layout: Literal["fixed", "relink"] = Field(
+        "fixed", description="relink: each boot gets its functions in an order of its own"
+    )
 
 
 class Serve(Strict):

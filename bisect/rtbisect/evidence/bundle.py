@@ -37,7 +37,7 @@ from rtbisect.evidence.replay import (
     Silence,
 )
 from rtbisect.model.campaign import Outcome
-from rtbisect.model.code import Build, CommitGraph
+from rtbisect.model.code import RELINKED, Build, CommitGraph
 from rtbisect.model.finding import Finding, Kept
 from rtbisect.model.ports import Journal, Ports, Subject
 from rtbisect.model.result import Gate, Result, Verification
@@ -290,7 +290,8 @@ def _builds_of_answer(
         graphs = recorded(store.database, record.id, CommitGraph)
         wanted = {culprit, *(sha for graph in graphs for sha in graph.parents_of(culprit))}
     builds = recorded(store.database, record.id, Build)
-    return tuple(build for build in builds if build.revision in wanted and not build.variant)
+    usual = ("", RELINKED)
+    return tuple(build for build in builds if build.revision in wanted and build.variant in usual)
 
 
 def rejudge(folder: Path) -> Rejudgement:

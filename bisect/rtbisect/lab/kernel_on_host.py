@@ -7,8 +7,19 @@ import random
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.model.code import WITHOUT_RT, Build, Function, layout_variant
-from rtbisect.model.lab import Run, RunRequest
+from rtbisect.model.code import (
+    WITHOUT_RT,
+    Build,
+    BuildRequest,
+    Function,
+    seed_of,
+    variant_beside,
+)
+from rtbisect.model.facts import LAYOUT_SEED, LINK_S, LINKER
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Boots
+from rtbisect.model.lab import Run, RunRequest, RunStatus
+from rtbisect.model.ports import NoNote
 from rtbisect.model.subject import Measured, RunOrder, Traits
 from rtbisect.suites.base import counts_functions
 
@@ -22,7 +33,8 @@ def traits_of(kernel: KernelSetup) -> Traits:
     """What a campaign has to know of kernels."""
     return Traits(
         measured=Measured.KERNEL,
-        layouts=True,
+        layouts=not kernel.relinked,
+        relaid=kernel.relinked,
         guessed=True,
         host=kernel,
     )
@@ -44,7 +56,7 @@ class KernelOnHost:
         return traits_of(self.kernel)
 
     def build(self, sha: str, layout: int, note: Note) -> Build:
-        request = replace(self.kernel.build, revision=sha, variant=layout_variant(layout))
+        request = self._asked(sha, layout)
         # Nobody moves the files until everything of the build is collected.
         with self.tree.held(sha) as source:
             return self.builder.build(source, request, note)
@@ -75,7 +87,46 @@ class KernelOnHost:
             foreign=build.foreign,
             build_id=build.build_id,
         )
-        return self.lab.run(request, note)
+        if not self.kernel.relinked:
+            return self.lab.run(request, note)
+        return self._run_linked(build, order, request, note)
+
+    def _asked(self, sha: str, layout: int) -> BuildRequest:
+        pattern = self.kernel.build
+        return replace(pattern, revision=sha, variant=variant_beside(pattern.variant, layout))
+
+    def _run_linked(self, build: Build, order: RunOrder, request: RunRequest, note: Note) -> Run:
+        """A boot of a kernel that is linked anew for it. One that does not boot is believed where
+        the kernel as it was built does not, too: else moving its functions broke it.
+        """
+        seed = seed_of(order.run_id)
+        asked = self._asked(build.revision, order.layout)
+        with self.tree.held(build.revision) as source:
+            linked = self.builder.link(source, asked, build, seed, note)
+        if linked.error:
+            return Run(
+                run_id=order.run_id,
+                revision=build.revision,
+                status=RunStatus.INVALID,
+                reason=Finding.of(Boots.NOT_LINKED, seed=seed, error=linked.error),
+                seconds=linked.seconds,
+            )
+        moved = replace(request, kernel=linked.kernel, build_id=linked.build_id)
+        run = self.lab.run(moved, note)
+        seconds = linked.seconds + run.seconds
+        if run.status is RunStatus.BOOT_FAILED:
+            as_built = replace(request, run_id=f"{order.run_id}-as-built")
+            control = self.lab.run(as_built, NoNote())
+            seconds += control.seconds
+            if control.complete:
+                only = Finding.of(Boots.ONLY_MOVED, seed=seed, why=run.reason)
+                run = replace(run, status=RunStatus.INVALID, reason=only)
+        facts = (
+            (LAYOUT_SEED, str(seed)),
+            (LINKER, _linker_of(build)),
+            (LINK_S, f"{linked.seconds:.3f}"),
+        )
+        return replace(run, facts=(*run.facts, *facts), seconds=round(seconds, 3))
 
     def _drawn(self, order: RunOrder) -> list[Window]:
         """The windows of a boot but those that explain. In a short one all that do not come first
@@ -102,3 +153,9 @@ class KernelOnHost:
 
     def leave(self) -> None:
         self.lab.leave()
+
+
+def _linker_of(build: Build) -> str:
+    """Name and version of what links kernels, of the programs that made one."""
+    lines = dict(line.partition(": ")[::2] for line in build.tools.splitlines())
+    return lines.get("ld.lld", "").partition(" (")[0] or "LLD"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -106,6 +107,20 @@ def layout_variant(layout: int) -> str:
     if layout == WITHOUT_RT:
         return "without-rt"
     return f"layout-{layout}" if layout else ""
+
+
+def variant_beside(variant: str, layout: int) -> str:
+    """Variant of a build with another layout, where that with layout 0 has one, too."""
+    return "+".join(filter(None, (variant, layout_variant(layout))))
+
+
+#: A linker takes 0 for a seed that it draws by itself (lld), and reads 31 bits.
+HIGHEST_SEED = (1 << 31) - 1
+
+
+def seed_of(name: str) -> int:
+    """The seed of the code layout of a run: another for each name, the same for the same."""
+    return 1 + zlib.crc32(name.encode()) % HIGHEST_SEED
 
 
 @dataclass(frozen=True, slots=True)

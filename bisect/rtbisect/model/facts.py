@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: Names of what the lab notes: a digest of all raw files of the windows, and before the name of a
 #: window the JSON of the finding why it explains nothing (of older programs its sentence).
 RAW, UNEXPLAINED = "raw_sha256", "unexplained_"
+#: Of a kernel that was linked anew for the boot: the seed of the order of its functions, what it
+#: was linked by, and seconds of that.
+LAYOUT_SEED, LINKER, LINK_S = "layout_seed", "linker", "link_s"
 _COUNT = re.compile(r"[0-9]{1,18}")
 
 
@@ -65,6 +68,11 @@ class Facts:
     def raw_sha256(self) -> str:
         """Of what the windows left; "" of a boot that hung."""
         return self.text(RAW)
+
+    @property
+    def linker(self) -> str:
+        """What linked the kernel for this boot alone; "" where all boots have one."""
+        return self.text(LINKER)
 
     @property
     def unexplained(self) -> frozenset[str]:

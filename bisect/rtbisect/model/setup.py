@@ -15,7 +15,7 @@ from rtbisect.model.campaign import (
     untoward,
     with_sought,
 )
-from rtbisect.model.code import BuildRequest  # noqa: TC001  (pydantic reads the annotations)
+from rtbisect.model.code import RELINKED, BuildRequest
 from rtbisect.model.formats import kept_as
 from rtbisect.model.lab import DeviceType, HostProfile, Window  # noqa: TC001
 
@@ -35,6 +35,11 @@ class KernelSetup:
     rcu_calls: int
     #: Windows that only boots of a proof have, see `Window.explains`.
     explaining: tuple[Window, ...] = ()
+
+    @property
+    def relinked(self) -> bool:
+        """Before each boot its kernel is linked anew, with its functions in another order."""
+        return self.build.variant == RELINKED
 
     @property
     def suite_params(self) -> tuple[tuple[str, int], ...]:

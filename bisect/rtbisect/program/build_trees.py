@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rtbisect.errors import InfrastructureError
+from rtbisect.model.code import seed_of
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.kinds.pipeline import Work
@@ -32,7 +33,7 @@ from rtbisect.program.output import (
     not_there,
     tail,
 )
-from rtbisect.program.relink import FIRST_SEED, check_seed, seed_of
+from rtbisect.program.relink import FIRST_SEED, check_seed
 from rtbisect.program.startable import unstartable
 from rtbisect.words.speak import speak
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,9 +23,6 @@ from rtbisect.words.speak import speak
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-#: A linker takes 0 for a seed that it draws by itself (lld), and reads 31 bits.
-HIGHEST_SEED = (1 << 31) - 1
-
 #: That of all first builds: equal code makes equal products.
 FIRST_SEED = 1
 
@@ -38,11 +34,6 @@ TICK_S = 0.02
 
 #: (modification time in ns, size in bytes) of each file of a tree, by its path.
 Stamps = dict[Path, tuple[int, int]]
-
-
-def seed_of(name: str) -> int:
-    """The seed of a run: another for each name, the same for the same."""
-    return 1 + zlib.crc32(name.encode()) % HIGHEST_SEED
 
 
 def check_seed(tree: Path, link: Callable[[int], bool]) -> Finding | None:

@@ -92,7 +92,13 @@ def _obstacle_of_answer(report: ReportInput) -> Finding | None:
 #: What a mail may say of a thing, and that the thing was not tested: never both.
 _KNOWN = {
     Untested.REVERT: (Sure.REVERT_HELPS, Sure.REVERT_SHORT, Sure.REVERT_NOT, Sure.REVERT_OPEN),
-    Untested.LAYOUT: (Shows.LAYOUT, Shows.LAYOUT_NOT, Concerns.KERNEL, Differs.CODE),
+    Untested.LAYOUT: (
+        Shows.LAYOUT,
+        Shows.LAYOUT_NOT,
+        Shows.RELINKED,
+        Concerns.KERNEL,
+        Differs.CODE,
+    ),
     Untested.WORKLOAD: (Concerns.KERNEL, Concerns.WITH_AND_WITHOUT, Concerns.ONLY_BESIDE),
     Untested.REACH: (Shows.FUNCTIONS,),
     Untested.SAME_KERNEL: (Shows.SAME_KERNEL,),

@@ -13,6 +13,7 @@ from rtbisect.config.paths import data
 from rtbisect.judge.gates.boot_gates import still_right_name
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Cause, Level, Role, Scale, Sought
+from rtbisect.model.facts import Facts
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Gates, Told
 from rtbisect.model.kinds.pipeline import Attributions
@@ -121,6 +122,8 @@ def proof(report: ReportInput) -> Iterator[Finding]:
         yield Finding.of(Shows.LAYOUT)
     elif builds is not None and builds.status is CheckStatus.FAIL:
         yield Finding.of(Shows.LAYOUT_NOT)
+    elif _linker(report):
+        yield Finding.of(Shows.RELINKED)
     yield from _of_gates(report)
     for reason in report.result.reasons:
         if reason.kind in _WITHOUT_RT:
@@ -328,7 +331,8 @@ def untested(report: ReportInput) -> Iterator[Finding]:
     elif not any(each.tested for each in report.series):
         yield Finding.of(Untested.SERIES)
     builds = other_builds(report)
-    if builds is None or builds.status in (CheckStatus.ABSENT, CheckStatus.UNDECIDED):
+    undecided = builds is None or builds.status in (CheckStatus.ABSENT, CheckStatus.UNDECIDED)
+    if undecided and not _linker(report):
         yield Finding.of(Untested.LAYOUT)
     about = report.result.metric is not None and of_boots(report.result.metric)
     if not about and not on_and_off(report):
@@ -369,6 +373,13 @@ def machine(report: ReportInput) -> Iterator[tuple[str, Finding]]:
     yield "boot line", Finding.of(Machines.BOOT_LINE, line=_isolating(profile.line_on(device)))
     kernel = {"config": report.config_name, "compiler": _plain_compiler(report.compiler)}
     yield "kernel", Finding.of(Machines.KERNEL, release=report.release, **kernel)
+    if linker := _linker(report):
+        yield "linked", Finding.of(Machines.LINKED, linker=linker)
+
+
+def _linker(report: ReportInput) -> str:
+    """What linked each boot's kernel with a layout of its own; "" where all have one."""
+    return Facts(dict(report.facts)).linker
 
 
 def _plain_compiler(compiler: str) -> str:

@@ -50,6 +50,14 @@ _BOOTS: Mapping[str, Words] = {
         "said", "the suites stopped: {said}", "the suites stopped: LAVA gave no reason"
     ),
     Boots.STEP_FAILED: "a step of the suites ended with an error",
+    Boots.NOT_LINKED: (
+        "the kernel is built, and linking it with its functions in another order (seed {seed})"
+        " fails: {error}; build.layout: fixed does without"
+    ),
+    Boots.ONLY_MOVED: (
+        "the kernel boots as it was built, and not with its functions in another order (seed"
+        " {seed}): {why}; build.layout: fixed does without"
+    ),
     Boots.FAKE: "the fake lab was told {status}",
     Boots.MANY_CASES: "the device reported {cases} cases, more than {most}",
     Boots.CASE_MISSING: "the case {case} is missing",

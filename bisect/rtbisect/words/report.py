@@ -351,6 +351,7 @@ SENTENCES: Mapping[str, Words] = {
     Shows.BUILDS: "{why}",
     Shows.LAYOUT: "kernels with another code layout show the same",
     Shows.LAYOUT_NOT: "kernels with another code layout do not show it",
+    Shows.RELINKED: "each boot had another code layout, so that none of them explains it",
     Shows.SAME_KERNEL: "{why}",
     Shows.FUNCTIONS: "{why}",
     Shows.HANGS: "{why}",
@@ -404,6 +405,10 @@ SENTENCES: Mapping[str, Words] = {
     ),
     Machines.HOST: "{name} {boots:many boot}",
     Machines.KERNEL: "{release}, config {config}, {compiler}",
+    Machines.LINKED: (
+        "anew for each boot by {linker}, functions in the order of a seed (-ffunction-sections,"
+        " --shuffle-sections)"
+    ),
     Machines.BOOT_LINE: "{line}",
     Tried.FIXES: _tried("fixes this", "does not have this any more"),
     Tried.PARTLY: _tried("fixes a part of this", "has less of this"),

@@ -4,9 +4,10 @@
 import pytest
 
 from rtbisect.errors import MisaskedError
+from rtbisect.model.code import HIGHEST_SEED, seed_of
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
-from rtbisect.program.relink import HIGHEST_SEED, check_seed, seed_of
+from rtbisect.program.relink import check_seed
 
 
 def linker(tree, *contents):

@@ -10,8 +10,9 @@ from helpers.report_cases import backport, hang, rcu
 from helpers.report_epoll import epoll
 from helpers.report_parts import BOT, LONG, LONG_ON, RCU, RCU_LIMIT, SHORT, SHORT_ON, judged
 from rtbisect.judge.gates.aa import same_kernel
+from rtbisect.model.facts import LINKER
 from rtbisect.model.kinds.judge import Gates, Told
-from rtbisect.model.kinds.report import Concerns, Found, Levels, Sure, Untested
+from rtbisect.model.kinds.report import Concerns, Found, Levels, Machines, Shows, Sure, Untested
 from rtbisect.model.result import CheckName, CheckStatus, GateName, GateStatus, Verification
 from rtbisect.report.letter import letter
 
@@ -72,6 +73,23 @@ def test_where_nobody_counted_functions_the_mail_says_that():
         for gate in epoll().result.gates
     )
     assert Untested.REACH in kinds(with_result(epoll(), gates=absent))
+
+
+def test_a_kernel_that_was_linked_anew_for_each_boot_is_told_so():
+    report = replace(epoll(), facts=((LINKER, "LLD 14.0.6"),))
+    kept = tuple(
+        each
+        for each in report.result.verifications
+        if each.check not in (CheckName.BUILDS, CheckName.LAYOUT)
+    )
+    report = with_result(report, verifications=kept)
+    linked = dict(letter(report, BOT).machine)["linked"]
+    assert (linked.kind, linked.data["linker"]) == (Machines.LINKED, "LLD 14.0.6")
+    assert Shows.RELINKED in kinds(report)
+    assert Untested.LAYOUT not in kinds(report)
+    plain = kinds(with_result(epoll(), verifications=kept))
+    assert "linked" not in dict(letter(epoll(), BOT).machine)
+    assert (Shows.RELINKED in plain, Untested.LAYOUT in plain) == (False, True)
 
 
 def test_how_often_luck_tells_shares_apart_can_be_reckoned_from_them():

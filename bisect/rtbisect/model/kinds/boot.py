@@ -41,6 +41,10 @@ class Boots(Kind):
     KERNEL_MESSAGES = "boot.kernel-messages", "said"
     SUITES_STOPPED = "boot.suites-stopped", "said"
     STEP_FAILED = "boot.step-failed"
+    #: The link of a kernel that is built failed with a seed of another code layout; one that boots
+    #: as it was built did not with its functions in the order of a seed, because of `why`.
+    NOT_LINKED = "boot.not-linked", "seed error"
+    ONLY_MOVED = "boot.only-moved", "seed why"
     #: What a lab for tests was told to do.
     FAKE = "boot.fake", "status"
 

@@ -148,6 +148,8 @@ class Shows(Kind):
     #: A kernel with another code layout shows the same; it does not.
     LAYOUT = "shows.layout"
     LAYOUT_NOT = "shows.layout-not"
+    #: Each boot had a code layout of its own.
+    RELINKED = "shows.relinked"
     #: What the check on builds that the search had not booted has found.
     BUILDS = "shows.builds", "why"
     #: What a gate found.
@@ -223,6 +225,8 @@ class Machines(Kind):
     HOSTS = "machine.hosts", "hosts within"
     HOST = "machine.host", "name boots"
     KERNEL = "machine.kernel", "release config compiler"
+    #: Its kernel was linked anew for each boot.
+    LINKED = "machine.linked", "linker"
     BOOT_LINE = "machine.boot-line", "line"
 
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Campaigns whose boots each have a kernel that was linked anew for them."""
+
+from dataclasses import replace
+
+import pytest
+
+from helpers.campaigns import sha, with_kernel, world
+from rtbisect.kernel.fake import FakeBuilder
+from rtbisect.model.campaign import Limits, Outcome
+from rtbisect.model.code import RELINKED, WITHOUT_RT, seed_of, variant_beside
+from rtbisect.model.facts import LAYOUT_SEED, LINK_S, LINKER
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Boots
+from rtbisect.model.lab import RunStatus
+from rtbisect.model.ports import NoNote
+from rtbisect.model.subject import RunOrder
+from rtbisect.pipeline import bisect
+
+LIMITS = Limits(layout_below=0.0)
+
+
+def open_relinked(place):
+    setup, parts = place.open()
+    build = replace(setup.kernel.build, variant=RELINKED)
+    return with_kernel(setup, parts, build=build)
+
+
+def boot_once(place, script=(), layout=0):
+    """A built revision, and its first boot."""
+    place.lab._script = {sha(3): list(script)}
+    _setup, parts = open_relinked(place)
+    build = parts.subject.build(sha(3), layout, NoNote())
+    order = RunOrder(run_id="c-r1", number=1, layout=layout)
+    return build, parts.subject.run(build, order, NoNote())
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    place = world(tmp_path_factory.mktemp("relinked"), 4, limits=LIMITS)
+    result, _report = bisect.bisect(*open_relinked(place))
+    return place, result
+
+
+class TestACampaign:
+    def test_finds_its_commit(self, ended):
+        _place, result = ended
+        assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(4))
+
+    def test_builds_each_revision_once_and_no_other_layouts(self, ended):
+        place, _result = ended
+        asked = [(each.revision, each.variant) for each in place.builder.requests]
+        assert len(asked) == len(set(asked))
+        assert {variant for _, variant in asked} == {RELINKED}
+
+    def test_links_before_each_boot_with_a_seed_of_its_own(self, ended):
+        place, _result = ended
+        kernels = [each.kernel for each in place.lab.requests]
+        assert len(place.builder.linked) == len(kernels) == len(set(kernels))
+        assert [seed for _, seed in place.builder.linked] == [
+            seed_of(each.run_id) for each in place.lab.requests
+        ]
+        assert len({each.build_id for each in place.lab.requests}) == len(kernels)
+
+    def test_keeps_the_seed_with_the_boot(self, ended):
+        place, _result = ended
+        report, _story = place.mailer.drafts[-1]
+        facts = dict(report.facts)
+        assert int(facts[LAYOUT_SEED]) in {seed for _, seed in place.builder.linked}
+        assert (facts[LINKER], facts[LINK_S]) == ("LLD", "2.000")
+
+
+def test_a_boot_costs_its_link_too(tmp_path):
+    _build, run = boot_once(world(tmp_path, None))
+    assert run.seconds == pytest.approx(22.0)
+
+
+def test_the_kernel_without_rt_is_linked_anew_as_well(tmp_path):
+    build, run = boot_once(world(tmp_path, None), layout=WITHOUT_RT)
+    assert build.variant == variant_beside(RELINKED, WITHOUT_RT)
+    assert run.complete
+
+
+def test_a_kernel_that_boots_only_as_it_was_built_is_no_verdict(tmp_path):
+    place = world(tmp_path, None)
+    build, run = boot_once(place, [RunStatus.BOOT_FAILED])
+    assert run.status is RunStatus.INVALID
+    why = Finding.of(Boots.FAKE, status=RunStatus.BOOT_FAILED)
+    assert run.reason == Finding.of(Boots.ONLY_MOVED, seed=seed_of("c-r1"), why=why)
+    moved, as_built = place.lab.requests
+    assert as_built.kernel == build.kernel != moved.kernel
+    assert run.seconds == pytest.approx(42.0)
+
+
+def test_a_kernel_that_never_boots_is_one(tmp_path):
+    place = world(tmp_path, None)
+    _build, run = boot_once(place, [RunStatus.BOOT_FAILED] * 2)
+    assert run.status is RunStatus.BOOT_FAILED
+    assert run.run_id == "c-r1"
+
+
+def test_a_kernel_that_does_not_link_is_no_verdict(tmp_path):
+    place = world(tmp_path, None, builder=FakeBuilder(unlinkable={sha(3): "no room"}))
+    _build, run = boot_once(place)
+    assert run.status is RunStatus.INVALID
+    assert run.reason == Finding.of(Boots.NOT_LINKED, seed=seed_of("c-r1"), error="no room")
+    assert place.lab.requests == []
