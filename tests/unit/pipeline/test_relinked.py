@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 
 from helpers.campaigns import sha, with_kernel, world
+from rtbisect.evidence import bundle
+from rtbisect.evidence.replay import Answers
 from rtbisect.kernel.fake import FakeBuilder
 from rtbisect.model.campaign import Limits, Outcome
 from rtbisect.model.code import RELINKED, WITHOUT_RT, seed_of, variant_beside
@@ -39,6 +41,7 @@ def boot_once(place, script=(), layout=0):
 def ended(tmp_path_factory):
     place = world(tmp_path_factory.mktemp("relinked"), 4, limits=LIMITS)
     result, _report = bisect.bisect(*open_relinked(place))
+    place.store.finish(place.campaign, result, None)
     return place, result
 
 
@@ -68,6 +71,14 @@ class TestACampaign:
         facts = dict(report.facts)
         assert int(facts[LAYOUT_SEED]) in {seed for _, seed in place.builder.linked}
         assert (facts[LINKER], facts[LINK_S]) == ("LLD", "2.000")
+
+    def test_leaves_others_the_kernels_of_its_answer(self, ended):
+        place, result = ended
+        setup, _parts = open_relinked(place)
+        held = bundle.CampaignEvidence(setup, (), Answers(), result)
+        record = place.store.get(place.campaign)
+        builds = bundle._builds_of_answer(place.store, record, held)
+        assert {build.revision for build in builds} == {sha(3), sha(4)}
 
 
 def test_a_boot_costs_its_link_too(tmp_path):
