@@ -29,7 +29,7 @@ from rtbisect.kernel import (
 from rtbisect.kernel.blame import MachineState, TreeError
 from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.elf import NotElfError
-from rtbisect.kernel.products import Products, collect, image_of
+from rtbisect.kernel.products import ALL_OBJECTS, Products, collect, image_of
 from rtbisect.kernel.sandbox import CCACHE, FRAGMENTS, MOD, OUT, SRC, Sandbox
 from rtbisect.kernel.settings import (
     ALIGNMENTS,
@@ -142,7 +142,7 @@ class KernelBuilder:
                 if again.signature != build.signature:
                     why = again.first_error or "its objects were compiled again, to other code"
                     return Linked(error=why, seconds=time.monotonic() - begin)
-            linked = self._linked(replace(task, box=relink.seeded(task.box, seed)))
+            linked = self._linked(task, seed)
         if linked.build_id and linked.build_id == build.build_id:
             raise ConfigError(
                 f"{request.config_name} at {request.revision[:12]}: functions stay where they are,"
@@ -239,11 +239,13 @@ class KernelBuilder:
             **(asdict(products) if products else {}),
         )
 
-    def _linked(self, task: _Task) -> Linked:
-        """The link with the seed of a task, whose objects are all there."""
+    def _linked(self, task: _Task, seed: int) -> Linked:
+        """A link in the order of a seed, of objects that are all there."""
         space = task.space
         linked, suspect = Linked(), False
         try:
+            order = relink.order(space.plain_file(ALL_OBJECTS), seed)
+            space.put(space.fragments, relink.ORDER, order)
             space.settle()
             space.discard(relink.KERNEL)
             space.mark(f"linking {task.request.revision}")

@@ -37,7 +37,7 @@ _MODULES_LIMIT = 512 << 20
 _VMLINUX_LIMIT = 128 << 20
 
 #: All objects of the kernel in one, before their addresses are known.
-_ALL_OBJECTS = "vmlinux.o"
+ALL_OBJECTS = "vmlinux.o"
 
 _BOOT = "arch/x86/boot"
 _BOOT_OBJECT = re.compile(rf"(?<=\s){_BOOT}/(?:[\w-]+/)*(?!piggy\.)[\w-]+\.o(?=\s)")
@@ -110,7 +110,7 @@ def _vmlinux(space: Workspace, store: ArtefactStore) -> str:
 def _functions(space: Workspace, store: ArtefactStore) -> str:
     """Marks of all functions; "" where the objects are not what we can read (LTO keeps none)."""
     try:
-        return store.put_bytes(functions.table(space.plain_file(_ALL_OBJECTS)))
+        return store.put_bytes(functions.table(space.plain_file(ALL_OBJECTS)))
     except (NotPlainError, NotElfError):
         return ""
 

@@ -407,7 +407,7 @@ SENTENCES: Mapping[str, Words] = {
     Machines.KERNEL: "{release}, config {config}, {compiler}",
     Machines.LINKED: (
         "anew for each boot by {linker}, functions in the order of a seed (-ffunction-sections,"
-        " --shuffle-sections)"
+        " --symbol-ordering-file)"
     ),
     Machines.BOOT_LINE: "{line}",
     Tried.FIXES: _tried("fixes this", "does not have this any more"),

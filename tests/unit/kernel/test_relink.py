@@ -14,7 +14,7 @@ from rtbisect.kernel.workspace import Workspace, slot_of
 from rtbisect.model.code import RELINKED, WITHOUT_RT, layout_variant
 from rtbisect.process import command
 
-SAYS = "--shuffle-sections=<section-glob>=<seed>"
+SAYS = "--symbol-ordering-file=<file>"
 
 
 def program(place, text):
@@ -24,12 +24,12 @@ def program(place, text):
 
 class TestTheLinker:
     def test_one_that_can_do_it(self, tmp_path):
-        program(tmp_path / relink.LINKER, f"echo '  {SAYS}  Shuffle'")
+        program(tmp_path / relink.LINKER, f"echo '  {SAYS}  Order'")
         relink.check_linker(tmp_path)
 
-    def test_one_that_shuffles_all_or_nothing(self, tmp_path):
-        program(tmp_path / relink.LINKER, "echo '  --shuffle-sections=<seed>  Shuffle'")
-        with pytest.raises(ConfigError, match="cannot shuffle"):
+    def test_one_that_cannot(self, tmp_path):
+        program(tmp_path / relink.LINKER, "echo '  --section-start=<address>  Set'")
+        with pytest.raises(ConfigError, match="cannot order"):
             relink.check_linker(tmp_path)
 
     def test_none(self, tmp_path):
@@ -40,18 +40,18 @@ class TestTheLinker:
 class TestTheWrapper:
     @pytest.fixture
     def call(self, tmp_path):
-        """What the linker is called with for these words, where the environment has this seed."""
+        """What the linker is called with for these words, beside a file with an order or none."""
         program(tmp_path / relink.LINKER, 'printf "%s\\n" "$@"')
         wrapper = tmp_path / relink.WRAPPER
         wrapper.write_text(relink.SCRIPT)
 
-        def words(argv, seed):
-            env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"} | (
-                {relink.SEED: seed} if seed else {}
-            )
+        def words(argv, *, ordered):
+            if ordered:
+                (tmp_path / relink.ORDER).write_text("one\n")
+            env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
             done = command.run(["sh", str(wrapper), *argv], cwd=tmp_path, timeout_s=30, env=env)
             assert done.ok
-            return done.stdout.splitlines()
+            return done.stdout.replace(f"{tmp_path}/", "").splitlines()
 
         return words
 
@@ -62,10 +62,11 @@ class TestTheWrapper:
             ["-T", "./arch/x86/kernel/vmlinux.lds"],
         ],
     )
-    def test_shuffles_functions_of_vmlinux(self, call, script):
+    def test_orders_functions_of_vmlinux(self, call, script):
         argv = [*script, "-o", "vmlinux", "a b.o"]
-        assert call(argv, "5") == [*argv, f"--shuffle-sections={relink.SHUFFLED}=5"]
-        assert call(argv, "") == argv
+        assert call(argv, ordered=False) == argv
+        more = ["--no-warn-symbol-ordering", f"--symbol-ordering-file={relink.ORDER}"]
+        assert call(argv, ordered=True) == [*argv, *more]
 
     @pytest.mark.parametrize(
         "argv",
@@ -76,7 +77,7 @@ class TestTheWrapper:
         ],
     )
     def test_leaves_all_other_links_alone(self, call, argv):
-        assert call(argv, "5") == argv
+        assert call(argv, ordered=True) == argv
 
 
 class TestVariants:

@@ -8,4 +8,5 @@ SECTIONS
 {
 	. = 0x1000000;
 	.text : { *(TEXT_MAIN) }
+	__ksymtab : { *(SORT(___ksymtab+*)) }
 }
