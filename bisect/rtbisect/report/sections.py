@@ -109,14 +109,22 @@ def proof(report: ReportInput) -> Iterator[Finding]:
         yield effect(report, judged[0])
     if report.culprit is None:
         return
-    builds = other_builds(report)
-    difference = report.result.difference
+    yield from _of_builds(report)
+    yield from _of_gates(report)
+    for reason in report.result.reasons:
+        if reason.kind in _WITHOUT_RT:
+            yield Finding.of(Shows.WITHOUT_RT, why=reason)
+
+
+def _of_builds(report: ReportInput) -> Iterator[Finding]:
+    """What makes the difference, and what other builds say of that."""
+    builds, difference = other_builds(report), report.result.difference
     if difference is not None:
         yield difference.why
-    if difference is not None and difference.by is DiffersBy.CODE:
-        # What other builds say stands in it.
-        pass
-    elif builds is not None and builds.check is CheckName.BUILDS and builds.judgement is not None:
+        if difference.by is DiffersBy.CODE:
+            # What other builds say stands in it.
+            return
+    if builds is not None and builds.check is CheckName.BUILDS and builds.judgement is not None:
         yield Finding.of(Shows.BUILDS, why=builds.note)
     elif builds is not None and builds.status is CheckStatus.PASS:
         yield Finding.of(Shows.LAYOUT)
@@ -124,10 +132,6 @@ def proof(report: ReportInput) -> Iterator[Finding]:
         yield Finding.of(Shows.LAYOUT_NOT)
     elif _linker(report):
         yield Finding.of(Shows.RELINKED)
-    yield from _of_gates(report)
-    for reason in report.result.reasons:
-        if reason.kind in _WITHOUT_RT:
-            yield Finding.of(Shows.WITHOUT_RT, why=reason)
 
 
 def _of_gates(report: ReportInput) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from rtbisect.search.disturbed import ALL_BAD, ceiling
 from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.parts import Parts
+from rtbisect.search.verify_spec import VerifySpec
 
 GOOD = (99.0, 100.0, 101.0, 100.5, 99.5, 100.2)
 BAD = tuple(value + 5 for value in GOOD)
@@ -100,7 +101,7 @@ def test_a_revision_is_not_booted_again_right_after_it_was_disturbed():
 
 
 def test_a_proof_makes_a_disturbed_boot_again_after_the_others():
-    check = verification.VerifySpec(
+    check = VerifySpec(
         culprit="culprit", parents=("parent",), threshold=WAIT, seed=3, revert=None, tip="tip",
         endpoints=(Sample(GOOD), Sample(BAD)), calm=110.0,
     )  # fmt: skip
