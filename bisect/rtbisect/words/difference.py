@@ -38,11 +38,11 @@ def _code(data: Mapping[str, Any]) -> str:
 
 
 def _layout(data: Mapping[str, Any]) -> str:
-    noise = ", that of runs of one build is {noise:.1%}" if data["noise"] is not None else ""
+    noise = "; of runs of one build {noise:.1%}" if data["noise"] is not None else ""
     return (
         "the layout of the code makes the difference: builds of the same code differ by"
-        f" {{spread:.1%}} (standard deviation of {{builds}}{noise}), which is as much as the ends"
-        f" do: {_change(data)}"
+        f" {{spread:.1%}} (standard deviation of {{builds}} builds{noise}), as much as the ends do:"
+        f" {_change(data)}"
     )
 
 
@@ -51,7 +51,7 @@ def _machine(data: Mapping[str, Any]) -> str:
     return (
         f"the machine makes the difference: {{voice.run}}s {{first}} to {{last}} were"
         f" {abs(data['shift']):.0%} {many} than others of the same builds"
-        " ({runs} of {revisions:many revision}, p = {p:.3f}); without them the ends differ by"
+        " ({runs} {voice.run}s of {revisions:many revision}, p = {p:.3f}); without them the ends differ by"
         f" less: {_change(data)}"
     )
 
