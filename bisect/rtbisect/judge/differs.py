@@ -170,6 +170,9 @@ def _layout(facts: Facts) -> Difference | None:
     spread, change = facts.spread, facts.change
     if spread is None or change is None or not (facts.only_layout or facts.alike):
         return None
+    # What is there over many layouts is no layout.
+    if all(facts.layouts) and _there(change):
+        return None
     if abs(change.share) > AS_MUCH * spread.builds:
         return None
     figures = {"spread": spread.builds, "noise": spread.runs, "builds": spread.of}

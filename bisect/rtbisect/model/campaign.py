@@ -312,6 +312,8 @@ class Limits:
     #: Boots of a search measure what the searched figure needs, and its proof what else a report
     #: tells, behind that. In campaigns that began before they did each boot measures all.
     short_boots: bool = True
+    #: Runs of one layout tell why ends are alike over many. Not in campaigns that ended before.
+    repeats_layouts: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -345,6 +347,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "share_looks": False,
     "disturbed": False,
     "short_boots": False,
+    "repeats_layouts": False,
 }
 
 

@@ -230,7 +230,7 @@ def _host_parts(steps: Steps, result: Result) -> tuple[HostPart, ...]:
         return ()
     boots = [
         (f"{run.revision} {run.layout}", seen.host, seen.value)
-        for run in steps.runs
+        for run in steps.alike
         for seen in Boots((run,)).figure(threshold.key)
     ]
     return host_parts(threshold, boots)

@@ -27,6 +27,7 @@ from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.counts import Counts
 from rtbisect.model.kinds.difference import Differs
+from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import Run
 from rtbisect.model.result import CheckName, CheckStatus, Difference, DiffersBy
 from rtbisect.model.subject import Measured, RunOrder
@@ -49,11 +50,15 @@ LAYOUTS, REPEATS, ENOUGH_LAYOUTS = 2, 8, 6
 REPEATED = 1
 #: Options of `rtbisect run` that tell code from layout.
 RELAYOUT, COUNT = "--relayout", "--count instructions"
+#: What tells them apart for kernels, in a site file.
+RELINK = "build.layout: relink"
 
 
 def difference_of(steps: Steps, threshold: Threshold, answer: Answer) -> Difference | None:
     """What makes it; None where there is nothing to tell."""
     if answer.outcome in (Outcome.NOOP, Outcome.NO_REGRESSION) or answer.outside:
+        return None
+    if any(reason.kind == Endings.SWAPPED for reason in answer.reasons):
         return None
     if counted(steps):
         steps_found = [each for each in answer.reasons if each.kind == Counts.STEP]
@@ -78,19 +83,23 @@ def _facts(steps: Steps, threshold: Threshold, answer: Answer) -> Facts | None:
     # A commit is proved by runs in turn, whatever the machine does.
     burst = None if named else burst_of(runs, steps.setup.request.seed)
     alike = answer.outcome is Outcome.NOT_REPRODUCED
+    kernel = steps.traits.measured is Measured.KERNEL
     calm_runs = outside(runs, burst)
     spread = None
     if named:
         change, layouts = _change(steps, threshold, answer, builds)
     elif steps.traits.relaid:
         change, layouts = _of_ends(steps, runs, unit), _sides(steps, runs)
-        spread = _of_layouts(steps, threshold, calm_runs, unit) if alike else None
+        repeated = alike and steps.setup.limits.repeats_layouts and not kernel
+        spread = _of_layouts(steps, threshold, calm_runs, unit) if repeated else None
     else:
         change, layouts = _of_ends(steps, runs, unit), (0, 0)
-        spread = _spread(calm_runs, builds, unit)
+        # Builds of two ends that are alike are of two codes.
+        spread = None if alike and not builds else _spread(calm_runs, builds, unit)
     return Facts(
         metric=str(threshold.key),
-        better=threshold.better,
+        # As a file has it: a search for a repair has turned it round.
+        better=threshold.toward(steps.setup.request.sought).better,
         named=named,
         only_layout=answer.outcome is Outcome.LAYOUT_SENSITIVE,
         alike=alike,
@@ -107,10 +116,12 @@ def _facts(steps: Steps, threshold: Threshold, answer: Answer) -> Facts | None:
 
 
 def _timed(steps: Steps, threshold: Threshold) -> tuple[TimedRun, ...]:
-    """All runs with the figure, without what their hosts add."""
+    """All runs with the figure that are comparable, without what their hosts add."""
+    comparable = {id(run) for run in steps.alike}
     told = [
         (number, run, seen)
         for number, run in enumerate(steps.runs, 1)
+        if id(run) in comparable
         for seen in Boots((run,)).figure(threshold.key)
     ]
     added = offsets(
@@ -197,6 +208,7 @@ def _of_layouts(
     repeated: list[list[float]] = [[] for _ in range(LAYOUTS)]
     build, journal = steps.build(steps.setup.request.older), steps.ports.journal
     for number in range(LAYOUTS * REPEATS):
+        steps.further.heed_stop()
         # In turn: a stretch of slow runs is one of both.
         layout = number % LAYOUTS
         order = RunOrder(
@@ -225,7 +237,7 @@ def _layout_most(steps: Steps, builds: Verification | None, *, named: bool) -> f
 
 def _helps(steps: Steps) -> tuple[str, ...]:
     if steps.traits.measured is Measured.KERNEL:
-        return ()
+        return () if steps.traits.relaid else (RELINK,)
     command = CommandRequest.of(steps.setup.request)
     asked = {RELAYOUT: command.relayout, COUNT: bool(command.count)}
     return tuple(option for option, given in asked.items() if not given)

@@ -7,12 +7,14 @@ What fails here is not mailed: a culprit that does not hold on fresh boots becom
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
 from rtbisect.judge.gates.aa import Beside
+from rtbisect.judge.scale import badness
 from rtbisect.judge.verdict import judge
 from rtbisect.model.campaign import Level, Outcome, Sample, Threshold
 from rtbisect.model.finding import Finding
@@ -313,10 +315,13 @@ def _no_boots(spec: VerifySpec) -> dict[str, Boots]:
     return kernels | {spec.culprit: Boots(role=KernelRole.CULPRIT)}
 
 
-def _sample(threshold: Threshold, figure: Aspect, boots: Boots) -> Sample:
-    """What is compared of a figure, where boots of all hosts are taken as of one."""
+def _sample(threshold: Threshold, figure: Aspect, boots: Boots, calm: float) -> Sample:
+    """What is compared of a figure, where boots of all hosts are taken as of one; without those
+    whose badness is above `calm`.
+    """
     told = boots.figure(threshold.key, threshold.exposure)
-    seen = (figure.observation_of(threshold, each) for each in told)
+    counted = (each for each in told if badness(threshold, each.value) <= calm)
+    seen = (figure.observation_of(threshold, each) for each in counted)
     return Sample(tuple(each.value for each in seen if each is not None))
 
 
@@ -327,9 +332,10 @@ def _kept_until_end(
     it takes back a part of what it does, which is no reason to doubt the culprit.
     """
     culprit = spec.culprit
+    # The culprit may well be worse than both ends are.
     end_sample, culprit_sample = (
-        _sample(spec.threshold, spec.figure, boots)
-        for boots in (steps.evidence().get(bad, Boots()), fresh)
+        _sample(spec.threshold, spec.figure, boots, calm)
+        for boots, calm in ((steps.evidence().get(bad, Boots()), spec.calm), (fresh, math.inf))
     )
     if culprit == bad or not end_sample.n or not culprit_sample.n:
         return ()
@@ -358,7 +364,8 @@ def _spec(
     assert culprit is not None
     revert, no_revert = _revert(steps, search_end.state.spec.graph, range_ends[1], culprit)
     figure, boots = search_end.answer.figure, steps.evidence()
-    ends = [_sample(threshold, figure, boots.get(end, Boots())) for end in range_ends]
+    calm = search_end.state.calm
+    ends = [_sample(threshold, figure, boots.get(end, Boots()), calm) for end in range_ends]
     needed = min(end.n for end in ends)
     return VerifySpec(
         culprit=culprit,
@@ -376,7 +383,7 @@ def _spec(
         boots_max=max(steps.setup.limits.verify_boots, most_boots(needed)),
         strict=steps.setup.limits.strict_proof,
         share_looks=steps.setup.limits.share_looks,
-        calm=search_end.state.calm,
+        calm=calm,
     )
 
 

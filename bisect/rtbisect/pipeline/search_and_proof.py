@@ -142,7 +142,7 @@ def _disturbed(searched: SearchEnd) -> tuple[Finding, ...]:
     """That the machine is shared, where that has cost more than a few boots."""
     ledger = searched.state.ledger
     disturbed = sum(ledger.disturbed.values())
-    if disturbed < SHARED * ledger.boots:
+    if not disturbed or disturbed < SHARED * ledger.boots:
         return ()
     return (Finding.of(Searches.DISTURBED, disturbed=disturbed, boots=ledger.boots),)
 

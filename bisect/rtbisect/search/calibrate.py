@@ -240,7 +240,8 @@ def _judge_look(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
         mean_shift = stats.mean(calm.bad) - stats.mean(calm.good)
         if shift == 0 and mean_shift >= rule.floor and mean_shift > 0 and not rule.mean:
             return replace(differ, shift=mean_shift, figure=Aspect(mean=True))
-    promise = _promise(*look.seen(p), look)
+    # What both ends have more or less of, in a state that is far off, may differ in that.
+    promise = max(_promise(*look.seen(each), look) for each in {p, look.p()})
     for other in _other_figures(good, bad, look):
         if other.p <= other.share / other.number * rule.alpha and other.size >= rule.floor:
             return replace(differ, p=other.p, shift=other.size, figure=other.figure)

@@ -120,7 +120,7 @@ class Ledger:
         add.
         """
         first = self._measured.get((sha, 0), ())[:boots]
-        return self.views[sha, 0][: sum(boot[0] <= self._most for boot, _ in first)]
+        return tuple(boot for boot, _ in first if boot[0] <= self._most)
 
     def measured(self, sha: str) -> int:
         """Valid boots of a revision as it is configured, with those that were disturbed."""
@@ -190,7 +190,14 @@ class Ledger:
             # What is never better is so bad by itself.
             if not known:
                 counted = aside + counted
+                aside.clear()
                 self.disturbed[kernel] = 0
+        elif (known := self._views.get(kernel)) and known[0][0] > self._most:
+            # It is better after all: a burst was as long.
+            aside += zip(known, self.observations[kernel], strict=True)
+            self.disturbed[kernel] = len(aside)
+            known.clear()
+            self.observations[kernel].clear()
         for each, seen in counted:
             self._views.setdefault(kernel, []).append(each)
             self.observations.setdefault(kernel, []).append(seen)

@@ -65,12 +65,17 @@ class SearchState:
         return calibration_of(self.spec, self._heard)
 
     @cached_property
+    def calm_ends(self) -> tuple[tuple[float, ...], ...]:
+        """Values of both ends at their last look, without what was disturbed."""
+        return tuple(tuple(v for v in end if v <= self.calm) for end in self.ends.values)
+
+    @cached_property
     def small(self) -> bool:
         """Whether the ends differ by so little that builds of one code may differ as much."""
         spec = self.spec
         if not (spec.layout_below and self.ends.reproduced):
             return False
-        return self.ends.shift < shift_of(spec.threshold, self.ends.values[0], spec.layout_below)
+        return self.ends.shift < shift_of(spec.threshold, self.calm_ends[0], spec.layout_below)
 
     @property
     def layouts(self) -> bool:

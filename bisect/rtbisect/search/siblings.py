@@ -81,7 +81,7 @@ def boots_to_keep(state: SearchState, *, proved: bool = False) -> int:
         return ends.used if proved or state.of_proofs else of_pair
     if not state.spec.layout_below:
         return of_pair
-    sigma = math.sqrt(float(np.mean([np.var(end, ddof=1) for end in ends.values])))
+    sigma = math.sqrt(float(np.mean([np.var(end, ddof=1) for end in state.calm_ends])))
     boots, builds = _first_look(state, Noise(ends.shift, UNKNOWN * ends.shift, sigma))
     return max(of_pair, 2 * boots * builds)
 

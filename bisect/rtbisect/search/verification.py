@@ -316,7 +316,7 @@ def _examine(state: VerifyState, check: _Check) -> _Check:
         pair = base.part(0, boots), new.part(0, boots)
         verification = _verification(state.spec, check, pair, alpha)
         # More looks make a pass sooner; each would also be a chance to deny by luck.
-        early = check.one_p and look % 2
+        early = check.one_p and look % 2 and look + 1 < len(check.looks)
         denies = verification.status is CheckStatus.FAIL
         if denies and (early or _may_be_builds(state, pair)):
             verification = replace(verification, status=CheckStatus.UNDECIDED)

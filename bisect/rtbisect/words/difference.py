@@ -38,21 +38,22 @@ def _code(data: Mapping[str, Any]) -> str:
 
 
 def _layout(data: Mapping[str, Any]) -> str:
-    noise = "; of runs of one build {noise:.1%}" if data["noise"] is not None else ""
+    noise = "; {voice.run}s of one build: {noise:.1%}" if data["noise"] is not None else ""
     return (
-        "the layout of the code makes the difference: builds of the same code differ by"
-        f" {{spread:.1%}} (standard deviation of {{builds}} builds{noise}), as much as the ends do:"
-        f" {_change(data)}"
+        "the layout of the code makes {metric:metric} differ: builds of the same code by"
+        f" {{spread:.1%}} (standard deviation of {{builds}} builds{noise}), which can set ends"
+        f" apart like these: {_change(data)}"
     )
 
 
 def _machine(data: Mapping[str, Any]) -> str:
-    many = "higher" if data["shift"] > 0 else "lower"
+    many, size = "higher" if data["shift"] > 0 else "lower", abs(data["shift"])
+    told = f"{size:.0%}" if size >= 0.01 else f"{size:.1%}"
     return (
-        f"the machine makes the difference: {{voice.run}}s {{first}} to {{last}} were"
-        f" {abs(data['shift']):.0%} {many} than others of the same builds"
-        " ({runs} {voice.run}s of {revisions:many revision}, p = {p:.3f}); without them the ends differ by"
-        f" less: {_change(data)}"
+        f"the machine makes {{metric:metric}} differ: it was {told} {many} in {{voice.run}}s"
+        " {first} to {last} than in others of the same builds ({runs} of these can be compared, of"
+        " {revisions:many revision}; p = {p:.3f}); without them the ends differ by"
+        f" {_change(data)}"
     )
 
 
@@ -60,10 +61,8 @@ def _unclear(data: Mapping[str, Any]) -> str:
     told = "; ".join(filter(None, (_instructions(data), _change(data))))
     helps = " or ".join(data["helps"])
     would = f"; {helps} would tell" if helps else ""
-    return (
-        f"code and layout are not told apart: {told}, and builds of the same code may differ by as"
-        f" much{would}"
-    )
+    as_much = "and builds of the same code may differ by as much"
+    return f"code and layout are not told apart: {f'{told}, ' if told else ''}{as_much}{would}"
 
 
 SENTENCES: Mapping[str, Words] = {

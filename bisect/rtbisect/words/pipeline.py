@@ -343,8 +343,8 @@ SENTENCES: Mapping[str, Words] = {
         "{left} of {most} {voice.run}s are kept for the proof; {voice.more_runs} allows more"
     ),
     Searches.DISTURBED: (
-        "something else on the machine slowed {disturbed} of {boots} {voice.run}s, of both ends"
-        " alike: they do not count"
+        "something else on the machine slowed {disturbed} of {boots} {voice.run}s, whatever they"
+        " measured: these are left out"
     ),
     Searches.TIME_OVER: (
         "the time of {time_s:duration} is over after {boots} {voice.run}s;"

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.campaigns import sha, with_kernel, world
+from helpers.campaigns import line_of, sha, with_kernel, world
 from rtbisect.evidence import bundle
 from rtbisect.evidence.replay import Answers
 from rtbisect.kernel.fake import FakeBuilder
-from rtbisect.model.campaign import Limits, Outcome
+from rtbisect.model.campaign import CampaignRequest, Limits, Outcome
 from rtbisect.model.code import RELINKED, WITHOUT_RT, seed_of, variant_beside
 from rtbisect.model.facts import LAYOUT_SEED, LINK_S, LINKER
 from rtbisect.model.finding import Finding
@@ -116,3 +116,17 @@ def test_a_kernel_that_does_not_link_is_no_verdict(tmp_path):
     assert run.status is RunStatus.INVALID
     assert run.reason == Finding.of(Boots.NOT_LINKED, seed=seed_of("c-r1"), error="no room")
     assert place.lab.requests == []
+
+
+def test_ends_that_are_alike_cost_no_boots_beyond_the_looks(tmp_path):
+    """Each boot of a kernel has a layout of its own: none can be repeated."""
+    graph = line_of(8)
+    request = CampaignRequest(
+        kind="bisect", site="s", tree="t", older=graph.older, newer=graph.newer, suite="rcu"
+    )
+    place = world(tmp_path, None, limits=LIMITS, request=request)
+    setup, parts = open_relinked(place)
+    result, _report = bisect.bisect(setup, parts)
+    assert result.outcome is Outcome.NOT_REPRODUCED
+    assert {request.revision for request in place.lab.requests} == {sha(0), sha(8)}
+    assert len(place.lab.requests) <= 2 * setup.limits.calibrate_max

@@ -8,6 +8,7 @@ import pytest
 
 from helpers.campaigns import boots, sha, world
 from helpers.findings import first
+from helpers.scenarios import History
 from rtbisect.campaign.fingerprint import Fingerprint, keep_setup
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import FIRST_RULES, Outcome
@@ -82,3 +83,19 @@ def test_a_campaign_keeps_the_rules_that_it_began_with(tmp_path, rule, first_rul
     del document["limits"][rule]
     parts.journal.rewrite("setup", Fingerprint, replace(kept, document=json.dumps(document)))
     assert keep_setup(setup, parts.journal).limits == replace(setup.limits, **{rule: first_rule})
+
+
+def test_where_nothing_has_booted_nothing_was_disturbed(tmp_path):
+    here = world(tmp_path, 4)
+    here.builder.failing = {sha(0): "error: no"}
+    result, _ = bisect.bisect(*here.open())
+    assert result.outcome is Outcome.INCONCLUSIVE
+    assert Searches.DISTURBED not in {reason.kind for reason in result.reasons}
+
+
+@pytest.mark.parametrize("ratio", [0.7, 1.0])
+def test_of_two_builds_of_two_codes_nobody_says_that_layout_makes_them_differ(tmp_path, ratio):
+    """Ends that are alike, or of which the newer one is better."""
+    here = History(8, rcu={3: ratio}, noise=0.002, suite="rcu").world(tmp_path)
+    result, _ = bisect.bisect(*here.open())
+    assert (result.outcome, result.difference) == (Outcome.NOT_REPRODUCED, None)

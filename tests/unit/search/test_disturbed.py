@@ -10,6 +10,7 @@ from helpers.searches import WAIT, event, replayed, spec
 from rtbisect.model.campaign import Observation, Sample
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine, verification
+from rtbisect.search.calibrate import EndBoots, LookRule, decide
 from rtbisect.search.disturbed import ALL_BAD, ceiling
 from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
@@ -131,3 +132,32 @@ def test_hosts_have_levels_of_their_own():
         for host in host_of:
             state = engine.apply(state, on(host, value))
     assert state.calm == math.inf
+
+
+def test_an_end_whose_first_boots_all_lay_in_a_burst_is_no_bad_end():
+    """It looked so bad by itself, until a calm boot came."""
+    ledger = Ledger(WAIT, tuple(event("c3", value) for value in (*BURST[:ALL_BAD], *GOOD)), 110.0)
+    assert ledger.values["c3"] == GOOD
+    assert ledger.disturbed["c3", 0] == ALL_BAD
+    first = ALL_BAD + 2
+    assert ledger.of_first("c3", first) == tuple((value,) for value in GOOD[:2])
+
+
+def test_what_a_proof_keeps_and_whether_a_change_is_small_is_asked_of_calm_boots():
+    state = ends_of(spoilt(GOOD * 2), spoilt(BAD * 2))
+    assert state.ends.reproduced
+    assert max(max(end) for end in state.ends.values) >= min(BURST)
+    assert max(max(end) for end in state.calm_ends) <= max(BAD)
+
+
+def test_ends_that_differ_in_how_often_they_are_far_off_are_not_given_up():
+    """A state that the change makes more frequent looks disturbed at the first looks."""
+    ends = [[100 + 0.1 * i for i in range(16)] for _ in range(2)]
+    ends[0][1::8] = [120.0] * 2
+    ends[1][1:14:2] = [120.0] * 7
+    good, bad = (EndBoots(tuple((value,) for value in end)) for end in ends)
+    rule = LookRule(
+        looks=(16, 40), always=10, floor=0.0, alpha=0.005, seed=0, mean=False, disturbed=WAIT
+    )
+    assert ceiling(*(tuple(end) for end in ends)) < 120
+    assert decide(good, bad, rule).reproduced is None

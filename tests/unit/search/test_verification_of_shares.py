@@ -4,7 +4,7 @@
 import random
 from collections import Counter
 from dataclasses import replace
-from itertools import count, cycle, repeat
+from itertools import chain, count, cycle, repeat
 
 from helpers.campaigns import RES
 from rtbisect.model.campaign import Level, Observation, Sample, Scale, Statistic
@@ -99,3 +99,13 @@ def test_more_looks_are_not_more_chances_to_deny():
             denied.add(check.judgement.new.n)
     assert denied
     assert denied <= set(spec.looks[::2])
+
+
+def test_the_last_look_may_deny():
+    """The parent fails as often in the end, at the fourth of four looks."""
+    ends = Sample((0.0,) * 40), Sample((0.0, 0.0, 1.0, 1.0) * 10)
+    limit = replace(SHARES.threshold, min_effect=0.3)
+    spec = replace(SHARES, threshold=limit, endpoints=ends, revert=None, boots_max=13)
+    assert len(spec.looks) == 4
+    check = compared(spec, chain((1, 1), repeat(0)), chain((0,) * 10, repeat(1)))
+    assert (check.status, check.judgement.new.n) == ("fail", 13)

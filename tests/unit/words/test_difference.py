@@ -53,17 +53,17 @@ WORDS = [
         Differs.LAYOUT,
         TIME | {"spread": 0.03, "noise": 0.014, "builds": 14},
         (
-            "the layout of the code makes the difference: builds of the same code differ by 3.0%"
-            " (standard deviation of 14, that of runs of one build is 1.4%), which is as much as"
-            " the ends do: p50_us +4.1% (standard error 0.8%)"
+            "the layout of the code makes p50_us differ: builds of the same code by 3.0% (standard"
+            " deviation of 14 builds; runs of one build: 1.4%), which can set ends apart like"
+            " these: p50_us +4.1% (standard error 0.8%)"
         ),
     ),
     (
         Differs.LAYOUT,
         TIME | {"spread": 0.03, "noise": None, "builds": 14},
         (
-            "the layout of the code makes the difference: builds of the same code differ by 3.0%"
-            " (standard deviation of 14), which is as much as the ends do: p50_us +4.1% (standard"
+            "the layout of the code makes p50_us differ: builds of the same code by 3.0% (standard"
+            " deviation of 14 builds), which can set ends apart like these: p50_us +4.1% (standard"
             " error 0.8%)"
         ),
     ),
@@ -71,18 +71,18 @@ WORDS = [
         Differs.MACHINE,
         TIME | BURST | {"shift": 0.3},
         (
-            "the machine makes the difference: runs 41 to 58 were 30% higher than others of the"
-            " same builds (12 of 4 revisions, p = 0.002); without them the ends differ by less:"
-            " p50_us +4.1% (standard error 0.8%)"
+            "the machine makes p50_us differ: it was 30% higher in runs 41 to 58 than in others of"
+            " the same builds (12 of these can be compared, of 4 revisions; p = 0.002); without"
+            " them the ends differ by p50_us +4.1% (standard error 0.8%)"
         ),
     ),
     (
         Differs.MACHINE,
-        TIME | BURST | {"shift": -0.3, "revisions": 1},
+        TIME | BURST | {"shift": -0.004, "revisions": 1},
         (
-            "the machine makes the difference: runs 41 to 58 were 30% lower than others of the"
-            " same builds (12 of 1 revision, p = 0.002); without them the ends differ by less:"
-            " p50_us +4.1% (standard error 0.8%)"
+            "the machine makes p50_us differ: it was 0.4% lower in runs 41 to 58 than in others of"
+            " the same builds (12 of these can be compared, of 1 revision; p = 0.002); without them"
+            " the ends differ by p50_us +4.1% (standard error 0.8%)"
         ),
     ),
     (
@@ -98,6 +98,7 @@ WORDS = [
         TIME | SAME | ONE | {"helps": ()},
         f"{NEITHER}: as many instructions; p50_us +4.1% (standard error 0.8%), {MUCH}",
     ),
+    (Differs.UNCLEAR, SHORT | NOT_COUNTED | ONE | {"helps": ()}, f"{NEITHER}: {MUCH}"),
 ]
 
 

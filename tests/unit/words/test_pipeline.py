@@ -242,7 +242,8 @@ def test_where_a_search_stands_is_told_with_its_likeliest_commit():
 
 def test_that_the_machine_is_shared_is_told_with_its_boots():
     assert told(SEARCHING, Searches.DISTURBED, disturbed=9, boots=90) == (
-        "something else on the machine slowed 9 of 90 boots, of both ends alike: they do not count"
+        "something else on the machine slowed 9 of 90 boots, whatever they measured: these are left"
+        " out"
     )
 
 
