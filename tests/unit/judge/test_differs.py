@@ -54,7 +54,10 @@ MACHINE = replace(OPEN, burst=BURST, burst_share=0.3)
         (LAYOUT, DiffersBy.LAYOUT),
         # In many layouts each the ends are alike.
         (
-            replace(LAYOUT, only_layout=False, alike=True, layouts=(20, 20), layout_most=0.0),
+            replace(
+                LAYOUT, only_layout=False, alike=True, layouts=(20, 20), layout_most=0.0,
+                change=Change(0.02, 0.02),
+            ),
             DiffersBy.LAYOUT,
         ),
         (MACHINE, DiffersBy.MACHINE),
@@ -96,6 +99,8 @@ def test_what_makes_it(facts, by):
         replace(OPEN, change=None, calm=None),
         # The ends are alike, and nothing says why somebody saw more.
         replace(OPEN, alike=True),
+        # What is surely there over many layouts is no layout, and may be too small to be searched.
+        replace(LAYOUT, only_layout=False, alike=True, layouts=(20, 20)),
         # Over many layouts the ends may be alike.
         replace(OPEN, layouts=(20, 20), layout_most=0.0, change=Change(0.01, 0.008)),
     ],
