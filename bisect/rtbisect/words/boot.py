@@ -37,6 +37,8 @@ def _hang(data: Mapping[str, Value]) -> str:
     return f"hang {where}: {silence if data['symptom'] is None else '{symptom}'}"
 
 
+_LINKED_ONCE = "with `build.layout: fixed` in the site file kernels are linked once"
+
 _BOOTS: Mapping[str, Words] = {
     Boots.STALE_BREAKPOINT: "the emulator ran into a breakpoint that was gone already (Oops: int3)",
     Boots.PANIC: _where("panic or oops", ": {symptom}"),
@@ -52,11 +54,15 @@ _BOOTS: Mapping[str, Words] = {
     Boots.STEP_FAILED: "a step of the suites ended with an error",
     Boots.NOT_LINKED: (
         "the kernel is built, and linking it with its functions in another order (seed {seed})"
-        " fails: {error}; build.layout: fixed does without"
+        f" fails: {{error}}; {_LINKED_ONCE}"
     ),
     Boots.ONLY_MOVED: (
         "the kernel boots as it was built, and not with its functions in another order (seed"
-        " {seed}): {why}; build.layout: fixed does without"
+        f" {{seed}}): {{why}}; {_LINKED_ONCE}"
+    ),
+    Boots.MAYBE_MOVED: (
+        "the kernel did not boot with its functions in another order (seed {seed}): {why};"
+        f" another boot of it did not end so, and the order may be the reason; {_LINKED_ONCE}"
     ),
     Boots.FAKE: "the fake lab was told {status}",
     Boots.MANY_CASES: "the device reported {cases} cases, more than {most}",

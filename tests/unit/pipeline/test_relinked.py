@@ -20,6 +20,7 @@ from rtbisect.model.subject import RunOrder
 from rtbisect.pipeline import bisect
 
 LIMITS = Limits(layout_below=0.0)
+FAILED = Finding.of(Boots.FAKE, status=RunStatus.BOOT_FAILED)
 
 
 def open_relinked(place):
@@ -94,13 +95,26 @@ def test_the_kernel_without_rt_is_linked_anew_as_well(tmp_path):
 
 def test_a_kernel_that_boots_only_as_it_was_built_is_no_verdict(tmp_path):
     place = world(tmp_path, None)
-    build, run = boot_once(place, [RunStatus.BOOT_FAILED])
+    script = [RunStatus.BOOT_FAILED, RunStatus.COMPLETE, RunStatus.BOOT_FAILED]
+    build, run = boot_once(place, script)
     assert run.status is RunStatus.INVALID
-    why = Finding.of(Boots.FAKE, status=RunStatus.BOOT_FAILED)
-    assert run.reason == Finding.of(Boots.ONLY_MOVED, seed=seed_of("c-r1"), why=why)
-    moved, as_built = place.lab.requests
-    assert as_built.kernel == build.kernel != moved.kernel
-    assert run.seconds == pytest.approx(42.0)
+    assert run.reason == Finding.of(Boots.ONLY_MOVED, seed=seed_of("c-r1"), why=FAILED)
+    moved, as_built, again = place.lab.requests
+    assert as_built.kernel == build.kernel != moved.kernel == again.kernel
+    assert run.seconds == pytest.approx(62.0)
+
+
+@pytest.mark.parametrize(
+    "controls",
+    [[RunStatus.INVALID], [RunStatus.HUNG], [RunStatus.COMPLETE] * 2],
+    ids=["not measured", "hung", "boots the second time"],
+)
+def test_a_kernel_that_fails_once_is_no_verdict_and_no_word_on_the_order(tmp_path, controls):
+    place = world(tmp_path, None)
+    _build, run = boot_once(place, [RunStatus.BOOT_FAILED, *controls])
+    assert run.status is RunStatus.INVALID
+    assert run.reason == Finding.of(Boots.MAYBE_MOVED, seed=seed_of("c-r1"), why=FAILED)
+    assert len(place.lab.requests) == 1 + len(controls)
 
 
 def test_a_kernel_that_never_boots_is_one(tmp_path):

@@ -42,9 +42,11 @@ class Boots(Kind):
     SUITES_STOPPED = "boot.suites-stopped", "said"
     STEP_FAILED = "boot.step-failed"
     #: The link of a kernel that is built failed with a seed of another code layout; one that boots
-    #: as it was built did not with its functions in the order of a seed, because of `why`.
+    #: as it was built did not, twice, with its functions in the order of a seed, because of `why`;
+    #: one did not once, and nobody knows whether that order is the reason.
     NOT_LINKED = "boot.not-linked", "seed error"
     ONLY_MOVED = "boot.only-moved", "seed why"
+    MAYBE_MOVED = "boot.maybe-moved", "seed why"
     #: What a lab for tests was told to do.
     FAKE = "boot.fake", "status"
 
