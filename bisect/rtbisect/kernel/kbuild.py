@@ -291,6 +291,9 @@ class KernelBuilder:
             # `modules` also writes Module.symvers, which our own modules are linked with.
             targets = ["bzImage", *(["modules"] if with_modules else [])]
             self._run(task, self._argv(task.request, *targets))
+            if relink.is_relinked(task.request.variant):
+                name = f"{task.request.config_name} at {task.request.revision[:12]}"
+                relink.check_linked(name, task.space.plain_file(relink.KERNEL))
             if task.request.modules:
                 self._make_modules(task)
             self._verify_config(task)

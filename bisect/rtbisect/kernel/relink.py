@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
-from rtbisect.kernel.elf import FUNCTION, opened
+from rtbisect.kernel.elf import ALLOC, FUNCTION, opened
 from rtbisect.kernel.sandbox import FRAGMENTS
 from rtbisect.model.code import RELINKED
 from rtbisect.process import command
@@ -86,7 +86,7 @@ def order(objects: Path, seed: int) -> str:
 
 
 def check_linker(folder: Path) -> None:
-    """ConfigError where the linker of this machine cannot shuffle the sections of a pattern."""
+    """ConfigError where the linker of this machine cannot put functions in an order."""
     hint = "install lld (`apt-get install lld`), or set build.layout: fixed"
     program = folder / LINKER
     if not program.is_file():
@@ -94,6 +94,21 @@ def check_linker(folder: Path) -> None:
     said = command.run([str(program), "--help"], cwd=folder, timeout_s=_TIMEOUT_S)
     if _OFFERS not in said.stdout:
         raise ConfigError(f"{program} cannot order functions", hint)
+
+
+def check_linked(name: str, vmlinux: Path) -> None:
+    """ConfigError for a kernel whose linker script left functions outside of .text (before Linux
+    5.12 it knew no sections of single functions): such a kernel does not boot. NotElfError for a
+    file that cannot be read.
+    """
+    with opened(vmlinux) as elf:
+        left = [part for part in elf.sections if part.flags & ALLOC and _MOVED.match(part.name)]
+    if left:
+        raise ConfigError(
+            f"{name}: this tree's linker script does not take functions that have a section each"
+            f" ({command.printable(command.decode(left[0].name), 80)} is left)",
+            "set build.layout: fixed",
+        )
 
 
 def check_config(name: str, config: Mapping[str, str]) -> None:

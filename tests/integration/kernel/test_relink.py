@@ -124,6 +124,12 @@ class TestWhatCannotBeLinkedAnew:
         with pytest.raises(ConfigError, match=r"build\.layout"):
             linked(toy, lab, build, 2)
 
+    def test_a_linker_script_that_leaves_functions_aside(self, toy, lab):
+        script = toy.path / "arch/x86/kernel/vmlinux.lds.S"
+        script.write_text(script.read_text().replace("CONFIG_LTO_CLANG", "LATER"))
+        with pytest.raises(ConfigError, match=r"section each \(\.text\.\w+ is left"):
+            lab.build(toy, toy.commit(), variant=RELINKED)
+
     def test_a_link_that_fails_is_a_value(self, toy, lab):
         rule = "$(objtree)/vmlinux: $(call obj-of,$(objs)) $(objtree)/$(lds)\n"
         fails = "{ echo 'ld.lld: error: no room'; exit 1; }"
