@@ -137,7 +137,7 @@ class KernelBuilder:
                 "put the old packages back, then `rtbisect resume`; or start a new campaign",
             )
         with self._task(source, request, tools, note) as task:
-            if task.space.objects != task.tree:
+            if not task.space.has_objects(task.tree, build.signature):
                 again = self._attempt(task)
                 if again.signature != build.signature:
                     why = again.first_error or "its objects were compiled again, to other code"
@@ -226,7 +226,7 @@ class KernelBuilder:
         if not suspect:
             task.space.unmark()
         if products:
-            task.space.set_objects(task.tree)
+            task.space.set_objects(task.tree, products.signature)
         return Build(
             revision=request.revision,
             config_name=request.config_name,

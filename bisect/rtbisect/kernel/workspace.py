@@ -4,7 +4,8 @@
     <root>/<name>-<hash>/lock        held while somebody builds here, also by the children
                          DIRTY       there while make runs: the objects cannot be trusted
                          stamp.json  source and configuration that the objects belong to, and
-                                     the tree object, where they are kept for further links
+                                     the tree object and the signature of the build, where they
+                                     are kept for further links
                          build.log   output of the last build
                          out/ mod/   written by foreign code: O= and our modules
                          fragments/  read by foreign code
@@ -161,9 +162,15 @@ class Workspace:
         """Id of the tree object whose objects, all of them, are in out/; "" where nobody knows."""
         return "" if self.is_dirty else str(self.stamp().get("objects", ""))
 
-    def set_objects(self, tree: str) -> None:
-        """Remember of which tree all objects are; "" before any of them is made."""
-        self._write_stamp(self.stamp() | {"objects": tree})
+    def set_objects(self, tree: str, signature: str = "") -> None:
+        """Remember of which tree all objects are, and what `signature` of a build they were linked
+        to; "" before any of them is made.
+        """
+        self._write_stamp(self.stamp() | {"objects": tree, "signature": signature})
+
+    def has_objects(self, tree: str, signature: str) -> bool:
+        """Are all objects of a build here? One of the same tree may have had other flags."""
+        return (self.objects, self.stamp().get("signature")) == (tree, signature)
 
     def settle(self) -> None:
         """Let make take all that is below out/ for what it would make: nothing there is older than

@@ -99,6 +99,17 @@ class TestALink:
         again = linked(toy, lab, build, 7)
         assert (one.error, one.kernel, one.build_id) == ("", again.kernel, again.build_id)
 
+    def test_objects_of_the_tree_that_other_flags_made_are_not_those_of_the_build(self, toy, lab):
+        build = built(toy, lab, toy.first)
+        space = slot(toy, lab, build)
+        space._write_stamp(space.stamp() | {"signature": "another"})
+        lab.notes.clear()
+        assert linked(toy, lab, build, 7).error == ""
+        compiled_and_linked = len(lab.notes)
+        lab.notes.clear()
+        assert linked(toy, lab, build, 8).error == ""
+        assert len(lab.notes) < compiled_and_linked
+
     def test_equal_kernels_are_known_before_it_and_keep_their_objects(self, toy, lab):
         before = built(toy, lab, toy.first)
         old = slot(toy, lab, before)
