@@ -142,7 +142,8 @@ class KernelBuilder:
                 if again.signature != build.signature:
                     why = again.first_error or "its objects were compiled again, to other code"
                     return Linked(error=why, seconds=time.monotonic() - begin)
-            linked = self._linked(task, seed)
+            deadline_s = time.monotonic() + self._settings.timeout_s
+            linked = self._linked(replace(task, deadline_s=deadline_s), seed)
         if linked.build_id and linked.build_id == build.build_id:
             raise ConfigError(
                 f"{request.config_name} at {request.revision[:12]}: functions stay where they are,"
@@ -172,7 +173,9 @@ class KernelBuilder:
         )
         with space.hold(wait_s) as lock, machine:
             begin = time.monotonic()
-            large = space.outgrown(self._settings.bounds)
+            # A link of what is there adds next to nothing, and comes before every boot.
+            kept = relinked and space.objects == tree
+            large = not kept and space.outgrown(self._settings.bounds)
             space.open(place, fresh=request.fresh or large, tools=tools)
             if relinked:
                 space.put(space.fragments, relink.WRAPPER, relink.SCRIPT).chmod(0o755)
@@ -254,6 +257,8 @@ class KernelBuilder:
             linked = Linked(kernel=image, build_id=build_id)
         except TreeError as failure:
             linked, suspect = Linked(error=failure.line), failure.suspect
+            if failure.large:
+                space.give_up_space()
         except (NotPlainError, NotElfError) as error:
             linked, suspect = Linked(error=command.printable(str(error), first_error.LIMIT)), True
         self._check_still(task)

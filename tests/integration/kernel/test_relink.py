@@ -8,6 +8,8 @@ import pytest
 from helpers.toy_kernel import Lab, Toy, members, needs_tools, request
 from rtbisect.errors import ConfigError
 from rtbisect.kernel import relink
+from rtbisect.kernel.bounds import Bounds
+from rtbisect.kernel.kbuild import KernelBuilder
 from rtbisect.kernel.settings import SLOTS
 from rtbisect.kernel.workspace import Workspace, directory_name, slot_of
 from rtbisect.model.code import RELINKED, Build, BuildStatus, Checkout, Linked
@@ -17,6 +19,7 @@ pytestmark = [
     needs_tools,
     pytest.mark.skipif(not shutil.which(relink.LINKER), reason="needs lld"),
 ]
+BOUNDS = Bounds(memory_bytes=512 << 20, disk_bytes=64 << 20, files=5000)
 MODULES = ("CONFIG_SCALE=m\n",)
 #: So many that an order drawn is hardly that of before.
 MANY = "".join(f"int many_{n}(int more) {{ return more + {n}; }}\n" for n in range(12))
@@ -127,6 +130,48 @@ class TestALink:
         assert linked(toy, lab, before, 4).error == ""
         assert (old.out / "kernel/rcu.o").stat().st_ino == compiled
         assert slot(toy, lab, after).root != old.root
+
+
+class TestRoomAndTime:
+    @pytest.fixture
+    def built_by(self, toy, tmp_path):
+        """A builder of these settings, a build by it, and its O= directory."""
+
+        def build_by(**settings):
+            lab = Lab(tmp_path / "lab", **settings)
+            build = built(toy, lab, toy.first)
+            return lab, build, slot(toy, lab, build)
+
+        return build_by
+
+    def test_objects_that_grew_large_stay_for_the_links(self, toy, built_by):
+        lab, build, space = built_by(bounds=BOUNDS)
+        compiled = (space.out / "kernel/rcu.o").stat().st_ino
+        (space.out / "large").write_bytes(bytes(40 << 20))
+        assert linked(toy, lab, build, 2).error == ""
+        assert (space.out / "kernel/rcu.o").stat().st_ino == compiled
+
+    def test_a_link_that_fills_the_disk_gives_its_room_back(self, toy, built_by):
+        lab, build, space = built_by(bounds=BOUNDS)
+        (space.out / "large").write_bytes(bytes(80 << 20))
+        assert linked(toy, lab, build, 2).error
+        assert not space.out.exists()
+        assert linked(toy, lab, build, 2).error == ""
+
+    def test_a_link_has_its_time_for_itself(self, toy, built_by, monkeypatch):
+        lab, build, space = built_by()
+        shutil.rmtree(space.root)
+        deadlines = []
+        run = KernelBuilder._run
+
+        def noted(self, task, argv):
+            deadlines.append(task.deadline_s)
+            run(self, task, argv)
+
+        monkeypatch.setattr(KernelBuilder, "_run", noted)
+        assert linked(toy, lab, build, 2).error == ""
+        assert len(set(deadlines[:-1])) == 1
+        assert deadlines[-1] > deadlines[0]
 
 
 class TestWhatCannotBeLinkedAnew:
