@@ -35,7 +35,7 @@ class FakeBuilder:
     sources: frozenset[str] = frozenset()
     #: What a revision changes.
     functions: Mapping[str, tuple[Function, ...]] = field(default_factory=dict)
-    #: Errors of links by revision.
+    #: Errors of links by revision, "" for one that is another kernel when it is compiled again.
     unlinkable: Mapping[str, str] = field(default_factory=dict)
     link_s: float = 2.0
     #: Revisions and seeds of all links, in order.

@@ -125,7 +125,8 @@ class KernelBuilder:
         note: Callable[[str], None],
     ) -> Linked:
         """Link what `build` of the request was made of anew, with its functions in the order of a
-        seed from 1 to 2**31 - 1. Its objects are compiled again where they are no longer there.
+        seed from 1 to 2**31 - 1. Its objects are compiled again where they are no longer there;
+        then there is neither kernel nor error where they make another kernel.
         `note` and what is raised as of `build`; ConfigError where no function moves, too.
         """
         begin = time.monotonic()
@@ -140,8 +141,7 @@ class KernelBuilder:
             if not task.space.has_objects(task.tree, build.signature):
                 again = self._attempt(task)
                 if again.signature != build.signature:
-                    why = again.first_error or "its objects were compiled again, to other code"
-                    return Linked(error=why, seconds=time.monotonic() - begin)
+                    return Linked(error=again.first_error, seconds=time.monotonic() - begin)
             deadline_s = time.monotonic() + self._settings.timeout_s
             linked = self._linked(replace(task, deadline_s=deadline_s), seed)
         if linked.build_id and linked.build_id == build.build_id:

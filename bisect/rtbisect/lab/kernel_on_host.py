@@ -101,12 +101,15 @@ class KernelOnHost:
         asked = self._asked(build.revision, order.layout)
         with self.tree.held(build.revision) as source:
             linked = self.builder.link(source, asked, build, seed, note)
-        if linked.error:
+        if not linked.kernel:
+            reason = Finding.of(Boots.OTHER_AGAIN)
+            if linked.error:
+                reason = Finding.of(Boots.NOT_LINKED, seed=seed, error=linked.error)
             return Run(
                 run_id=order.run_id,
                 revision=build.revision,
                 status=RunStatus.INVALID,
-                reason=Finding.of(Boots.NOT_LINKED, seed=seed, error=linked.error),
+                reason=reason,
                 seconds=linked.seconds,
             )
         moved = replace(request, kernel=linked.kernel, build_id=linked.build_id)

@@ -165,7 +165,8 @@ class Linked:
     #: As of `Build`.
     kernel: str = ""
     build_id: str = ""
-    #: Why there is none, one printable line; "" where there is one.
+    #: Why there is none, one printable line; "" where there is one, and where compiling it again
+    #: for the link gives another kernel.
     error: str = ""
     #: That the link took.
     seconds: float = 0.0

@@ -64,6 +64,10 @@ _BOOTS: Mapping[str, Words] = {
         "the kernel did not boot with its functions in another order (seed {seed}): {why};"
         f" another boot of it did not end so, and the order may be the reason; {_LINKED_ONCE}"
     ),
+    Boots.OTHER_AGAIN: (
+        "the kernel is to be linked with its functions in another order, and compiling it again"
+        f" gives another kernel; {_LINKED_ONCE}"
+    ),
     Boots.FAKE: "the fake lab was told {status}",
     Boots.MANY_CASES: "the device reported {cases} cases, more than {most}",
     Boots.CASE_MISSING: "the case {case} is missing",

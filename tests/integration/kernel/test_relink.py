@@ -2,6 +2,7 @@
 """Kernels whose functions get a new order by a link alone: real make, gcc and LLD."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -194,6 +195,10 @@ class TestWhatCannotBeLinkedAnew:
         failed = linked(toy, lab, build, 2)
         assert "no room" in failed.error
         assert (failed.kernel, failed.build_id) == ("", "")
+
+    def test_code_that_is_another_when_it_is_compiled_again(self, toy, lab):
+        build = replace(built(toy, lab, toy.first), signature="of before")
+        assert replace(linked(toy, lab, build, 2), seconds=0.0) == Linked()
 
     def test_a_configuration_with_lto(self, toy, lab):
         with (toy.path / "Kconfig").open("a") as stream:

@@ -124,11 +124,18 @@ def test_a_kernel_that_never_boots_is_one(tmp_path):
     assert run.run_id == "c-r1"
 
 
-def test_a_kernel_that_does_not_link_is_no_verdict(tmp_path):
-    place = world(tmp_path, None, builder=FakeBuilder(unlinkable={sha(3): "no room"}))
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        ("no room", Finding.of(Boots.NOT_LINKED, seed=seed_of("c-r1"), error="no room")),
+        ("", Finding.of(Boots.OTHER_AGAIN)),
+    ],
+)
+def test_a_kernel_that_does_not_link_is_no_verdict(tmp_path, error, reason):
+    place = world(tmp_path, None, builder=FakeBuilder(unlinkable={sha(3): error}))
     _build, run = boot_once(place)
     assert run.status is RunStatus.INVALID
-    assert run.reason == Finding.of(Boots.NOT_LINKED, seed=seed_of("c-r1"), error="no room")
+    assert run.reason == reason
     assert place.lab.requests == []
 
 

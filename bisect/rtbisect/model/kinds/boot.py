@@ -47,6 +47,8 @@ class Boots(Kind):
     NOT_LINKED = "boot.not-linked", "seed error"
     ONLY_MOVED = "boot.only-moved", "seed why"
     MAYBE_MOVED = "boot.maybe-moved", "seed why"
+    #: Compiled again for a link, a revision gave another kernel than before.
+    OTHER_AGAIN = "boot.other-again"
     #: What a lab for tests was told to do.
     FAKE = "boot.fake", "status"
 
