@@ -14,6 +14,7 @@ from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.lab import console_block
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Boots, Part, Symptom
 from rtbisect.model.lab import RunStatus
@@ -146,7 +147,8 @@ def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
             f"{ended}, without a verdict of LAVA{last}",
             "a server may not answer, or LAVA is damaged: see the log of the job",
         )
-    if emulated and any(_STALE_BREAKPOINT.search(line[:_LONGEST_LINE]) for line in log.console):
+    lines = _until_done(log)
+    if emulated and any(_STALE_BREAKPOINT.search(line[:_LONGEST_LINE]) for line in lines):
         return Verdict(RunStatus.INVALID, Finding.of(Boots.STALE_BREAKPOINT))
     broken = _broken_kernel(log)
     if log.job is None or (log.flooded and log.job.passed):
@@ -254,14 +256,23 @@ def _broken_kernel(log: LavaLog) -> Verdict | None:
     in a suite is the kernel's failure like a panic there (HUNG), also when the suites came
     to their end: INVALID would blame the measurement, and end a search that should skip.
     """
-    begins = (place for place, line in enumerate(log.console) if _SUITES_BEGIN in line)
-    begin = next(begins, len(log.console))
-    for part, console in ((Part.BOOT, log.console[:begin]), (Part.SUITE, log.console[begin:])):
+    lines = _until_done(log)
+    begin = next((n for n, line in enumerate(lines) if _SUITES_BEGIN in line), len(lines))
+    for part, console in ((Part.BOOT, lines[:begin]), (Part.SUITE, lines[begin:])):
         if panic := panic_of(console):
             reason = Finding.of(Boots.PANIC, part=part, symptom=panic.signature)
             signature = f"{part.value}: {panic.signature}"
             return Verdict(_FAILED_IN[part], reason, signature, panic.symptom)
     return None
+
+
+def _until_done(log: LavaLog) -> Sequence[str]:
+    """The console of a job that passed up to the last word of its suites: behind it the guest ends
+    itself (lava-jobs/initramfs/init), and a kernel that trips there has told all its figures.
+    """
+    if log.job is None or not log.job.passed or console_block.DONE not in log.console:
+        return log.console
+    return log.console[: len(log.console) - log.console[::-1].index(console_block.DONE)]
 
 
 def _flood(log: LavaLog) -> Verdict:

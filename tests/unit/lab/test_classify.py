@@ -10,7 +10,7 @@ from helpers.lab_logs import STARTED, event, failed_job, good_job
 from rtbisect import lab
 from rtbisect.cli.app import main
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.lab import job_log
+from rtbisect.lab import console_block, job_log
 from rtbisect.lab.classify import classify, panic_of, stall_of
 from rtbisect.model.kinds.boot import Boots, Symptom
 from rtbisect.model.lab import RunStatus
@@ -67,6 +67,8 @@ def test_a_stale_breakpoint_is_the_emulators():
     assert found.reason.kind == Boots.STALE_BREAKPOINT
     other = failed_job(SUITE, "Job", TIMED_OUT, [STARTED, *PANIC])
     assert verdict(other, emulated=True).status is RunStatus.HUNG
+    told = good_job({}, [console_block.DONE, *STALE])
+    assert verdict(told, emulated=True).status is RunStatus.COMPLETE
 
 
 VALUES = {
@@ -133,6 +135,21 @@ VALUES = {
     ),
     "an oops in a suite that ends a step": (
         good_job({}, [BUG], steps="fail"),
+        RunStatus.HUNG,
+        "suite: sleeping function called from invalid context at kernel/x.c:N",
+    ),
+    "a panic after all figures, where the guest ends itself": (
+        good_job({}, ["x", console_block.DONE, *PANIC]),
+        RunStatus.COMPLETE,
+        "",
+    ),
+    "a panic after all figures in a job that did not end": (
+        failed_job(SUITE, "Test", TIMED_OUT, [STARTED, console_block.DONE, BUG]),
+        RunStatus.HUNG,
+        "suite: sleeping function called from invalid context at kernel/x.c:N",
+    ),
+    "an oops before all figures": (
+        good_job({}, [console_block.DONE, BUG, console_block.DONE]),
         RunStatus.HUNG,
         "suite: sleeping function called from invalid context at kernel/x.c:N",
     ),
