@@ -32,6 +32,9 @@ ALIKE, NEVER = 0.01, 0.1
 CALM = 1 / 3
 #: Runs of one revision that are all so bad, after which its code is.
 ALL_BAD = 6
+#: Runs of one revision that are so bad in a row, after better ones: the machine has another level
+#: from then on, and no run is told from others by its height.
+MOVED = 10
 #: Share of the runs of an end that are surely calm, and how many at least: the best ones.
 SURELY, FEWEST = 0.3, 3
 #: How often these grow.
@@ -68,16 +71,18 @@ def ceiling(good: tuple[float, ...], bad: tuple[float, ...]) -> float:
 
 
 def _limit(ends: tuple[Floats, Floats]) -> float:
-    """BEYOND scales above the worse end, both without the runs that lie above that. It grows from
-    the best runs of each end, sorted, since more than half of them may be disturbed; in few steps,
-    or it would climb over bursts of all heights.
+    """BEYOND scales above the worse end, and as much as the ends differ by at least, both without
+    the runs that lie above that. It grows from the best runs of each end, sorted, since more than
+    half of them may be disturbed; in few steps, or it would climb over bursts of all heights.
     """
     calm = [end[: max(FEWEST, math.ceil(SURELY * end.size))] for end in ends]
     limit = math.inf
     for _ in range(STEPS):
         middles = [float(np.median(end)) for end in calm]
         away = [np.abs(end - middle) for end, middle in zip(calm, middles, strict=True)]
-        limit = max(middles) + BEYOND * _OF_MAD * float(np.median(np.concatenate(away)))
+        scale = _OF_MAD * float(np.median(np.concatenate(away)))
+        # What is less than the change hardly misleads a search for it.
+        limit = max(middles) + max(BEYOND * scale, abs(middles[1] - middles[0]))
         calm = [end[end <= limit] for end in ends]
         if not all(end.size for end in calm):
             return math.inf

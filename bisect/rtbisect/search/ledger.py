@@ -13,7 +13,7 @@ from rtbisect.model.code import SEARCH_LAYOUTS
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Untestable
 from rtbisect.model.lab import RunStatus
-from rtbisect.search.disturbed import ALL_BAD
+from rtbisect.search.disturbed import ALL_BAD, MOVED
 from rtbisect.search.equal_kernels import EqualKernels
 from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
 from rtbisect.search.likelihood.features import Kernel, Views, views, without_hosts
@@ -69,6 +69,9 @@ class Ledger:
         #: How many of a kernel were, and which was last: None where that was not.
         self.disturbed: Counter[Kernel] = Counter()
         self.disturbed_last: Kernel | None = None
+        #: A kernel that was better has so many of these in a row that the machine has changed.
+        self.moved = False
+        self._in_a_row: Counter[Kernel] = Counter()
         #: Boots in a row without evidence, of revisions in another layout.
         self._barren: dict[Kernel, int] = {}
         silent = Silent(())
@@ -186,18 +189,22 @@ class Ledger:
                 aside += counted
                 self.disturbed[kernel] += 1
                 self.disturbed_last = kernel
+                self._in_a_row[kernel] += 1
+                self.moved |= self._in_a_row[kernel] >= MOVED
                 return
             # What is never better is so bad by itself.
             if not known:
                 counted = aside + counted
                 aside.clear()
                 self.disturbed[kernel] = 0
-        elif (known := self._views.get(kernel)) and known[0][0] > self._most:
-            # It is better after all: a burst was as long.
-            aside += zip(known, self.observations[kernel], strict=True)
-            self.disturbed[kernel] = len(aside)
-            known.clear()
-            self.observations[kernel].clear()
+        else:
+            self._in_a_row[kernel] = 0
+            if (known := self._views.get(kernel)) and known[0][0] > self._most:
+                # It is better after all: a burst was as long.
+                aside += zip(known, self.observations[kernel], strict=True)
+                self.disturbed[kernel] = len(aside)
+                known.clear()
+                self.observations[kernel].clear()
         for each, seen in counted:
             self._views.setdefault(kernel, []).append(each)
             self.observations.setdefault(kernel, []).append(seen)

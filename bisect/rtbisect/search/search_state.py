@@ -39,20 +39,26 @@ class SearchState:
         """With the boots that were disturbed."""
         return Ledger(self.spec.threshold, self.events)
 
-    @cached_property
+    @property
     def calm(self) -> float:
         """The badness above which a boot was disturbed; infinite where none was."""
-        spec, heard = self.spec, self._heard
-        if not (spec.parts.disturbed and self.ends.figure.plain):
-            return math.inf
-        ends = (heard.as_measured(end) for end in (spec.graph.older, spec.graph.newer))
-        return of_boots(spec.threshold, *ends)
+        return self._calm_and_ledger[0]
+
+    @property
+    def ledger(self) -> Ledger:
+        return self._calm_and_ledger[1]
 
     @cached_property
-    def ledger(self) -> Ledger:
-        if self.calm >= self._heard.worst:
-            return self._heard
-        return Ledger(self.spec.threshold, self.events, self.calm)
+    def _calm_and_ledger(self) -> tuple[float, Ledger]:
+        spec, heard = self.spec, self._heard
+        if not (spec.parts.disturbed and self.ends.figure.plain):
+            return math.inf, heard
+        ends = (heard.as_measured(end) for end in (spec.graph.older, spec.graph.newer))
+        calm = of_boots(spec.threshold, *ends)
+        if calm >= heard.worst:
+            return calm, heard
+        without = Ledger(spec.threshold, self.events, calm)
+        return (math.inf, heard) if without.moved else (calm, without)
 
     def related(self, candidate: int) -> tuple[str, ...]:
         """A candidate (by its index) and its parents."""

@@ -90,7 +90,9 @@ class VerifyState:
             else heard
             for heard in self.events
         )
-        return Ledger(self.spec.judged, tuple(events), self.spec.calm)
+        heard_all = tuple(events)
+        ledger = Ledger(self.spec.judged, heard_all, self.spec.calm)
+        return Ledger(self.spec.judged, heard_all) if ledger.moved else ledger
 
     @cached_property
     def raw(self) -> dict[Kernel, Sample]:

@@ -11,7 +11,7 @@ from rtbisect.model.campaign import Observation, Sample
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine, verification
 from rtbisect.search.calibrate import EndBoots, LookRule, decide
-from rtbisect.search.disturbed import ALL_BAD, ceiling
+from rtbisect.search.disturbed import ALL_BAD, MOVED, ceiling
 from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.parts import Parts
@@ -161,3 +161,37 @@ def test_ends_that_differ_in_how_often_they_are_far_off_are_not_given_up():
     )
     assert ceiling(*(tuple(end) for end in ends)) < 120
     assert decide(good, bad, rule).reproduced is None
+
+
+def test_a_machine_that_has_another_level_from_now_on_disturbs_no_boots():
+    """A search, or a proof, would else make boots of one revision until its budget is spent."""
+    values = (*GOOD, *(150.0,) * (MOVED - 1))
+    assert not Ledger(WAIT, tuple(event("c3", value) for value in values), 110.0).moved
+    state = ends_of(spoilt(GOOD * 2), spoilt(BAD * 2))
+    assert state.calm < min(BURST)
+    newer = state.spec.graph.newer
+    for _ in range(MOVED):
+        state = engine.apply(state, event(newer, 150.0))
+    assert state.calm == math.inf
+    assert state.ledger.values[newer][-1] == 150.0
+    assert not state.ledger.disturbed
+
+
+def test_a_proof_ends_where_the_machine_has_moved():
+    check = VerifySpec(
+        culprit="culprit", parents=("parent",), threshold=WAIT, seed=3, revert=None, tip="tip",
+        endpoints=(Sample(GOOD), Sample(BAD)), calm=110.0,
+    )  # fmt: skip
+    state, boots = verification.start(check), 0
+    while (due := verification.propose(state)) is not None:
+        boots += 1
+        level = 100.0 if due.revision == "parent" else 105.0 if boots < 6 else 150.0
+        state = verification.apply(state, event(due.revision, level))
+    assert boots < 60
+    assert verification.verifications(state)[0].status == "pass"
+
+
+def test_what_lies_above_an_end_by_less_than_the_change_counts():
+    """Figures without noise to speak of, which drift a little."""
+    good, bad = (1.17, 1.17, 1.18, 1.17), (9.17, 9.17, 9.18, 9.17)
+    assert ceiling(good, bad) > 9.17 + 7.9
