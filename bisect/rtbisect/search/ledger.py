@@ -64,14 +64,7 @@ class Ledger:
         self._measured: dict[Kernel, list[tuple[Views, str]]] = {}
         #: The largest badness of all of these.
         self.worst = -math.inf
-        #: Those that were disturbed, as long as their kernel may be better.
-        self._aside: dict[Kernel, list[tuple[Views, Observation]]] = {}
-        #: How many of a kernel were, and which was last: None where that was not.
-        self.disturbed: Counter[Kernel] = Counter()
-        self.disturbed_last: Kernel | None = None
-        #: A kernel that was better has so many of these in a row that the machine has changed.
-        self.moved = False
-        self._in_a_row: Counter[Kernel] = Counter()
+        self._none_disturbed()
         #: Boots in a row without evidence, of revisions in another layout.
         self._barren: dict[Kernel, int] = {}
         silent = Silent(())
@@ -90,6 +83,16 @@ class Ledger:
         #: Views of `observations` without what hosts add. A layout that is built and has not booted
         #: has an empty entry.
         self.views = without_hosts(threshold, self._views, self.observations)
+
+    def _none_disturbed(self) -> None:
+        #: Those that were disturbed, as long as their kernel may be better.
+        self._aside: dict[Kernel, list[tuple[Views, Observation]]] = {}
+        #: How many of a kernel were, and which was last: None where that was not.
+        self.disturbed: Counter[Kernel] = Counter()
+        self.disturbed_last: Kernel | None = None
+        #: A kernel that was better has so many of these in a row that the machine has changed.
+        self.moved = False
+        self._in_a_row: Counter[Kernel] = Counter()
 
     @cached_property
     def values(self) -> Mapping[str, tuple[float, ...]]:
