@@ -37,8 +37,7 @@ class Ledger:
     def __init__(
         self, threshold: Threshold, events: tuple[Event, ...], most: float = math.inf
     ) -> None:
-        self._threshold = threshold
-        self._most = most
+        self._threshold, self._events, self._most = threshold, events, most
         #: Signature of each revision that is built as it is configured; empty where not known.
         self.signatures: dict[str, str] = {}
         self.build_failed: set[str] = set()
@@ -83,6 +82,15 @@ class Ledger:
         #: Views of `observations` without what hosts add. A layout that is built and has not booted
         #: has an empty entry.
         self.views = without_hosts(threshold, self._views, self.observations)
+
+    def without_disturbed(self, most: float) -> tuple[float, Ledger]:
+        """The badness above which a boot is left out, and what is left: all, and no such limit,
+        where the machine has moved.
+        """
+        if most >= self.worst:
+            return most, self
+        without = Ledger(self._threshold, self._events, most)
+        return (math.inf, self) if without.moved else (most, without)
 
     def _none_disturbed(self) -> None:
         #: Those that were disturbed, as long as their kernel may be better.

@@ -54,11 +54,7 @@ class SearchState:
         if not (spec.parts.disturbed and self.ends.figure.plain):
             return math.inf, heard
         ends = (heard.as_measured(end) for end in (spec.graph.older, spec.graph.newer))
-        calm = of_boots(spec.threshold, *ends)
-        if calm >= heard.worst:
-            return calm, heard
-        without = Ledger(spec.threshold, self.events, calm)
-        return (math.inf, heard) if without.moved else (calm, without)
+        return heard.without_disturbed(of_boots(spec.threshold, *ends))
 
     def related(self, candidate: int) -> tuple[str, ...]:
         """A candidate (by its index) and its parents."""

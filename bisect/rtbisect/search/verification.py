@@ -90,9 +90,7 @@ class VerifyState:
             else heard
             for heard in self.events
         )
-        heard_all = tuple(events)
-        ledger = Ledger(self.spec.judged, heard_all, self.spec.calm)
-        return Ledger(self.spec.judged, heard_all) if ledger.moved else ledger
+        return Ledger(self.spec.judged, tuple(events)).without_disturbed(self.spec.calm)[1]
 
     @cached_property
     def raw(self) -> dict[Kernel, Sample]:
@@ -118,7 +116,8 @@ class VerifyState:
             return tuple(checks)
         parents = len(self.spec.parents)
         # The other builds wait for the first boots of the culprit, which may refute it.
-        builds = _of_builds(self, ready=all(check.verification for check in checks[:parents]))
+        ready = all(check.verification for check in checks[:parents])
+        builds = _of_builds(self, ready=ready)
         return (*checks[:parents], builds, *checks[parents:])
 
 
@@ -215,9 +214,11 @@ def verifications(state: VerifyState) -> tuple[Verification, ...]:
         for check in state.checks
     ]
     if state.spec.revert is None:
-        absent, note = CheckStatus.ABSENT, state.spec.no_revert
+        note = state.spec.no_revert
         checks.append(
-            Verification(check=CheckName.REVERT, status=absent, judgement=None, note=note)
+            Verification(
+                check=CheckName.REVERT, status=CheckStatus.ABSENT, judgement=None, note=note
+            )
         )
     return tuple(checks)
 
