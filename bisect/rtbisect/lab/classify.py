@@ -150,7 +150,7 @@ def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
     lines = _until_done(log)
     if emulated and any(_STALE_BREAKPOINT.search(line[:_LONGEST_LINE]) for line in lines):
         return Verdict(RunStatus.INVALID, Finding.of(Boots.STALE_BREAKPOINT))
-    broken = _broken_kernel(log)
+    broken = _broken_kernel(lines)
     if log.job is None or (log.flooded and log.job.passed):
         return broken or _flood(log)
     if log.job.passed:
@@ -249,14 +249,13 @@ def _not_the_kernel(job: CaseResult, first: str) -> None:
 _FAILED_IN = {Part.BOOT: RunStatus.BOOT_FAILED, Part.SUITE: RunStatus.HUNG}
 
 
-def _broken_kernel(log: LavaLog) -> Verdict | None:
+def _broken_kernel(lines: Sequence[str]) -> Verdict | None:
     """The verdict on a kernel that says itself that it is broken, by when it said so first.
 
     Whether it went on after an oops is luck: it depends on the task that was hit. So an oops
     in a suite is the kernel's failure like a panic there (HUNG), also when the suites came
     to their end: INVALID would blame the measurement, and end a search that should skip.
     """
-    lines = _until_done(log)
     begin = next((n for n, line in enumerate(lines) if _SUITES_BEGIN in line), len(lines))
     for part, console in ((Part.BOOT, lines[:begin]), (Part.SUITE, lines[begin:])):
         if panic := panic_of(console):
