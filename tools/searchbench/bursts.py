@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from rtbisect.judge.stats import OF_MAD
 from searchbench.world import Cell, World
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ _LONGER, _FURTHER = 0.08, 4.0
 _QUANTILE, _RUNS_OF_LEVEL = 0.35, 15
 #: The level of the machine is the median of so many quiet runs around.
 _RUNS_OF_MACHINE = 15
-#: Median absolute deviation to standard deviation.
-_OF_MAD = 1.4826
 #: Recorded machines are played in stretches of so many runs.
 _STRETCH = 60
 #: Simulated: mean runs between bursts and in one; the share of the runs of a burst that show it;
@@ -106,7 +105,7 @@ def recorded(machine: str) -> Floats:
     place = np.array([int(row["position"]) for row in rows])
     longer = _longer(place, np.log([float(row["ms"]) for row in rows]))
     ends = longer[np.isin(place, (0, place.max())) & (longer <= _LONGER)]
-    scale = _OF_MAD * float(np.median(np.abs(ends - np.median(ends))))
+    scale = OF_MAD * float(np.median(np.abs(ends - np.median(ends))))
     burst = longer > max(_LONGER, _FURTHER * scale)
     order, quiet = np.arange(place.size), np.flatnonzero(~burst)
     levels = [

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from rtbisect.judge.stats import deviations, rank_p
+from rtbisect.judge.stats import OF_MAD, deviations, rank_p
 from rtbisect.model.campaign import Better, Judgement, Scale, Statistic, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.difference import Differs
@@ -35,8 +35,6 @@ EXPLAINS = 0.25
 AS_MUCH = 3.0
 #: A change is there, over many layouts, that is so many times its standard error.
 THERE = 3.0
-#: Standard deviations of a normal distribution in its median deviation.
-NORMAL = 1.4826
 #: The p at which builds differ by more than their runs.
 ALPHA = 0.01
 
@@ -236,7 +234,7 @@ def spread_of_layouts(
     within = [each for levels in repeated for each in deviations(levels)]
     if rank_p(within, apart, alternative="greater") > ALPHA:
         return None
-    all_of_it, noise = (NORMAL * statistics.median(each) for each in (apart, within))
+    all_of_it, noise = (OF_MAD * statistics.median(each) for each in (apart, within))
     builds = math.sqrt(max(0.0, all_of_it**2 - noise**2))
     return Spread(builds / unit, noise / unit, len(apart))
 

@@ -34,6 +34,8 @@ SAMPLED_SPLITS = 20_000
 #: Number of bootstrap resamples.
 RESAMPLES = 4_000
 _BLOCK = 2_000
+#: Standard deviation of a normal distribution in median deviations.
+OF_MAD = 1.4826
 #: Confidence level of the intervals that are reported.
 LEVEL = 0.95
 

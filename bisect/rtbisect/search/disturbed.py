@@ -16,6 +16,7 @@ import numpy as np
 import scipy
 
 from rtbisect.judge.scale import by_mean, counted
+from rtbisect.judge.stats import OF_MAD
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Threshold
@@ -39,8 +40,6 @@ MOVED = 10
 SURELY, FEWEST = 0.3, 3
 #: How often these grow.
 STEPS = 3
-#: Median absolute deviation to standard deviation of a normal distribution.
-_OF_MAD = 1.4826
 
 
 def of_boots(threshold: Threshold, *ends: tuple[tuple[Views, ...], tuple[str, ...]]) -> float:
@@ -80,7 +79,7 @@ def _limit(ends: tuple[Floats, Floats]) -> float:
     for _ in range(STEPS):
         middles = [float(np.median(end)) for end in calm]
         away = [np.abs(end - middle) for end, middle in zip(calm, middles, strict=True)]
-        scale = _OF_MAD * float(np.median(np.concatenate(away)))
+        scale = OF_MAD * float(np.median(np.concatenate(away)))
         # What is less than the change hardly misleads a search for it.
         limit = max(middles) + max(BEYOND * scale, abs(middles[1] - middles[0]))
         calm = [end[end <= limit] for end in ends]

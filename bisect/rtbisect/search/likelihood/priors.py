@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbisect.judge.stats import OF_MAD
 from rtbisect.search.likelihood.grids import Grids
 from rtbisect.search.likelihood.two_level import BootGrid
 
@@ -52,8 +53,6 @@ STRAY_SPANS = 3.0
 #: of tau from this share of it to so many effects.
 _SCALE_REACH = 4.0
 _TAU_FROM, _TAU_TO = 0.2, 1.3
-#: Median absolute deviation to standard deviation of a normal distribution: 1 / 0.6745.
-_OF_MAD = 1.4826
 #: A scale is not taken to be below this share of the standard deviation: where half of the boots
 #: are equal their median deviation is 0.
 _OF_DEVIATION = 0.5
@@ -153,7 +152,7 @@ def ordinary(values: tuple[float, ...]) -> Floats:
     away = np.abs(ordered - np.median(ordered))
     # The scale is that of all but the furthest few: otherwise a stray hides itself.
     near = np.sort(away)[: -max(1, away.size // _STRAYS)]
-    scale = max(_OF_MAD * float(np.median(away)), float(np.sqrt((near**2).mean())))
+    scale = max(OF_MAD * float(np.median(away)), float(np.sqrt((near**2).mean())))
     return ordered[away <= STRAY * scale] if scale else ordered
 
 
@@ -182,7 +181,7 @@ def _ahead(good: Floats, bad: Floats, least: float, room: Floats) -> Floats:
 def _spread(values: Floats, floor: float) -> float:
     """A robust scale of a few boots."""
     centre = float(np.median(values))
-    deviation = _OF_MAD * float(np.median(np.abs(values - centre)))
+    deviation = OF_MAD * float(np.median(np.abs(values - centre)))
     return max(deviation, _OF_DEVIATION * float(values.std()), floor)
 
 
