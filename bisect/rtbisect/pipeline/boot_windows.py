@@ -64,3 +64,11 @@ def _apart(threshold: Threshold, older: Boots, newer: Boots) -> float:
 def begins_with(run: Run, windows: tuple[str, ...]) -> bool:
     """Whether a boot began with these windows, in whatever order."""
     return not windows or {*run.window_order[: len(windows)]} == {*windows}
+
+
+def left_out_s(run: Run, windows: tuple[str, ...]) -> float:
+    """Seconds that a boot spent in other windows than these; 0 where it did not time them."""
+    if not windows or not run.window_s:
+        return 0.0
+    timed = zip(run.window_order, run.window_s, strict=True)
+    return sum(seconds for name, seconds in timed if name not in windows)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rtbisect.judge.boots import Boots
     from rtbisect.model.campaign import Limits
     from rtbisect.model.code import Build
-    from rtbisect.model.lab import Run
     from rtbisect.model.setup import Setup
     from rtbisect.model.subject import Traits
 
@@ -49,8 +48,8 @@ class Budget:
     builds: Sequence[Build]
     #: How many were built with another layout, or without PREEMPT_RT.
     layouts: int
-    #: Boots that ended, in their order.
-    runs: Sequence[Run]
+    #: What boots that ended took, in their order: of their windows those that boots still have.
+    boot_s: Sequence[float]
     #: Boots that began, also those that nobody waited for yet.
     begun: int
 
@@ -82,12 +81,11 @@ class Budget:
         """Seconds of a boot: as told, else the median so far."""
         if self.setup.given_boot_s is not None:
             return self.setup.given_boot_s
-        seconds = [run.seconds for run in self.runs if run.seconds > 0]
-        return statistics.median(seconds) if seconds else FIRST_GUESS_BOOT_S
+        return statistics.median(self.boot_s) if self.boot_s else FIRST_GUESS_BOOT_S
 
     def left(self, boots: int) -> Left | None:
         """The time of so many boots; None where nobody knows before the first one."""
-        if not (self.runs or self.traits.guessed or self.setup.given_boot_s is not None):
+        if not (self.boot_s or self.traits.guessed or self.setup.given_boot_s is not None):
             return None
         seconds = boots * self.boot_cost_s()
         return Left(low_s=seconds, middle_s=seconds, high_s=seconds)

@@ -8,7 +8,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from rtbisect.model.kinds.pipeline import Searches
-from rtbisect.pipeline.boot_windows import begins_with, needed
+from rtbisect.pipeline.boot_windows import begins_with, left_out_s, needed
 
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Threshold
@@ -42,14 +42,7 @@ def _spares(steps: Steps, graph: CommitGraph, windows: tuple[str, ...]) -> bool:
     if not timed:
         return False
     whole_s = statistics.median(run.seconds for run in timed)
-    spared_s = statistics.median(
-        sum(
-            seconds
-            for name, seconds in zip(run.window_order, run.window_s, strict=True)
-            if name not in windows
-        )
-        for run in timed
-    )
+    spared_s = statistics.median(left_out_s(run, windows) for run in timed)
     known = [run.revision for run in runs if not run.layout and begins_with(run, windows)]
     again = sum(
         max(0, setup.limits.calibrate_min - known.count(end)) for end in (graph.older, graph.newer)

@@ -377,7 +377,11 @@ class Steps:
             traits=self.traits,
             builds=tuple(self.builds.values()),
             layouts=len(self.layouts),
-            runs=tuple(self.alike or self.runs),
+            boot_s=tuple(
+                run.seconds - boot_windows.left_out_s(run, self._windows)
+                for run in self.alike or self.runs
+                if run.seconds > 0
+            ),
             begun=begun,
         )
 

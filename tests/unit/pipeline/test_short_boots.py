@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.campaigns import World, boots, line_of, sha, with_kernel
+from helpers.campaigns import Quiet, World, boots, line_of, sha, with_kernel
 from helpers.findings import first
 from rtbisect.lab.fake import FakeLab
 from rtbisect.lab.windows import LEVELS, WINDOWS
@@ -20,7 +20,7 @@ CULPRIT = 4
 GUEST_S, SERVER_S = 5.0, 400.0
 
 
-def searched(folder, lab, *, suite=None, short=True):
+def searched(folder, lab, *, suite=None, short=True, progress=None):
     """A campaign with such a lab: its world, story and result."""
     graph = line_of(8)
     request = CampaignRequest(
@@ -28,6 +28,7 @@ def searched(folder, lab, *, suite=None, short=True):
     )
     world = World(folder, graph, lab, request=request, limits=Limits(short_boots=short))
     setup, parts = with_kernel(*world.open(), explaining=LEVELS)
+    parts = replace(parts, progress=progress or parts.progress)
     result, _ = bisect.bisect(setup, parts)
     return world, parts.journal.story(), result
 
@@ -120,6 +121,21 @@ def test_the_search_calibrates_with_boots_that_began_as_its_own_do(tmp_path):
     assert ends >= Limits().calibrate_min - alike / 2
     (judged,) = (each for each in (result.judgement,) if each)
     assert max(judged.base.values) < 0.1
+
+
+def test_boots_to_come_take_what_short_ones_take(tmp_path):
+    class Told(Quiet):
+        """Seconds that a boot of the proof is taken to last, as the progress has them."""
+
+        boot_s = 0.0
+
+        def step(self, what, done, total, left):
+            if left is not None and left.low_s == left.high_s:
+                self.boot_s = left.middle_s / (total - done + 1)
+
+    told = Told()
+    searched(tmp_path, lab_of(), progress=told)
+    assert told.boot_s == pytest.approx(GUEST_S + 2.0 * len(PF))
 
 
 def test_a_suite_that_is_asked_for_is_all_that_boots_measure(tmp_path):
