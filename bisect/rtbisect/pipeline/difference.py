@@ -27,11 +27,13 @@ from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.counts import Counts
 from rtbisect.model.kinds.difference import Differs
+from rtbisect.model.kinds.pipeline import Work
 from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import Run
 from rtbisect.model.result import CheckName, CheckStatus, Difference, DiffersBy
 from rtbisect.model.subject import Measured, RunOrder
 from rtbisect.pipeline.count_search import counted
+from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,9 +208,15 @@ def _of_layouts(
     if min(map(len, ends)) < ENOUGH_LAYOUTS or steps.budget.boots_left < LAYOUTS * REPEATS:
         return None
     repeated: list[list[float]] = [[] for _ in range(LAYOUTS)]
-    build, journal = steps.build(steps.setup.request.older), steps.ports.journal
-    for number in range(LAYOUTS * REPEATS):
+    older, journal, begun = steps.setup.request.older, steps.ports.journal, steps.begun
+    build, runs = steps.build(older), LAYOUTS * REPEATS
+    for number in range(runs):
         steps.further.heed_stop()
+        what = Finding.of(
+            Work.BOOTING, number=begun + number + 1, revision=older, purpose=BootPurpose.LAYOUT
+        )
+        left = steps.budget.left(runs - number)
+        steps.ports.progress.step(what, begun + number + 1, begun + runs, left)
         # In turn: a stretch of slow runs is one of both.
         layout = number % LAYOUTS
         order = RunOrder(

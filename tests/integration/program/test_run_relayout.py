@@ -76,5 +76,6 @@ def test_where_the_ends_are_alike_some_runs_repeat_a_layout(tmp_path, repo, buil
     seeds = Counter(line.split()[1] for line in (tmp_path / "links").read_text().splitlines())
     repeated = [count for seed, count in seeds.items() if seed not in "12345" and count > 1]
     assert repeated == [REPEATS] * LAYOUTS
+    assert f"[{answer['runs']}/{answer['runs']}]" in done.stderr
     # They are counted, and say nothing of the end that they are of.
     assert answer["runs"] == answer["figure"]["before"]["runs"] * 2 + LAYOUTS * REPEATS
