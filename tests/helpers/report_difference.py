@@ -20,7 +20,7 @@ NEWER = Sample((6239.0, 6231.0, 6247.0, 6223.0, 6256.0, 6238.0, 6230.0, 6244.0))
 SLOW = Sample((6009.0, 7811.0, 7798.0, 6014.0, 5997.0, 7806.0, 6003.0, 6018.0))
 SLOWER = Sample((7830.0, 6021.0, 7844.0, 6040.0, 7829.0, 6027.0, 7851.0, 7838.0))
 #: Builds of the parent and of the commit with a layout each.
-BEFORE = Sample((5021.0, 4938.0, 5003.0, 5067.0))
+BEFORE = Sample((6032.0, 5949.0, 6014.0, 6078.0))
 WITH_IT = Sample((9045.0, 8961.0, 9102.0, 9010.0))
 #: The smallest change that counts is a small one.
 LIMIT = replace(RCU_LIMIT, min_effect=100.0)

@@ -314,6 +314,9 @@ class Limits:
     short_boots: bool = True
     #: Runs of one layout tell why ends are alike over many. Not in campaigns that ended before.
     repeats_layouts: bool = True
+    #: A boot to come takes what the windows take that it still has. In campaigns that began before
+    #: it took the middle of all boots.
+    short_costs: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -348,6 +351,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "disturbed": False,
     "short_boots": False,
     "repeats_layouts": False,
+    "short_costs": False,
 }
 
 

@@ -204,6 +204,9 @@ class Journal(Protocol):
     def rewrite(self, key: str, kind: type[T], value: T) -> None:
         """Keep what step `key` recorded in another form of the same."""
 
+    def keys(self, prefix: str) -> frozenset[str]:
+        """Keys of the steps that begin so, those of before a resume too, without that beginning."""
+
     def summary(self) -> Summary:
         """Counts of builds, boots, skips and seconds so far."""
 

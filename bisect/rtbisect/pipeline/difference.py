@@ -209,14 +209,14 @@ def _of_layouts(
         return None
     repeated: list[list[float]] = [[] for _ in range(LAYOUTS)]
     older, journal, begun = steps.setup.request.older, steps.ports.journal, steps.begun
-    build, runs = steps.build(older), LAYOUTS * REPEATS
-    for number in range(runs):
+    build, due = steps.build(older), LAYOUTS * REPEATS
+    for number in range(due):
         steps.further.heed_stop()
         what = Finding.of(
             Work.BOOTING, number=begun + number + 1, revision=older, purpose=BootPurpose.LAYOUT
         )
-        left = steps.budget.left(runs - number)
-        steps.ports.progress.step(what, begun + number + 1, begun + runs, left)
+        left = steps.budget.left(due - number)
+        steps.ports.progress.step(what, begun + number + 1, begun + due, left)
         # In turn: a stretch of slow runs is one of both.
         layout = number % LAYOUTS
         order = RunOrder(

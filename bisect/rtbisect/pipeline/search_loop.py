@@ -91,6 +91,7 @@ def search(
         max_boots=max(budget.search_boots_left(), 2 * limits.calibrate_min),
         max_builds=limits.max_builds,
         prior_none=prior_none,
+        chosen=steps.chosen,
     )
     state = engine.start(_with_costs(spec, budget))
     state = _with_silent_commits(steps, state)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.judge.boots import Boots
 from rtbisect.judge.gates.reachability import Changed
-from rtbisect.model.code import Build, Change, CommitGraph, layout_variant
+from rtbisect.model.code import Build, Change, CommitGraph, build_name, layout_variant
 from rtbisect.model.command import narrowing_of
 from rtbisect.model.finding import Finding, Kind, Value
 from rtbisect.model.formats import kept_as
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from rtbisect.model.setup import Setup
 
 
+#: How the keys of steps begin that build.
+_BUILD = "build/"
 #: What a search boots, with all that is to come in view.
 _SEARCHING = frozenset(
     (BootPurpose.CALIBRATE, BootPurpose.SEARCH, BootPurpose.CONTROL, BootPurpose.RECHECK_END)
@@ -179,8 +181,7 @@ class Steps:
         def run_build(note: Note) -> Build:
             return self._with_same_tools(self.ports.subject.build(sha, layout, note))
 
-        key = f"build/{sha}/{variant}" if layout else f"build/{sha}"
-        build = self.ports.journal.step(key, Build, run_build)
+        build = self.ports.journal.step(_BUILD + build_name(sha, layout), Build, run_build)
         if layout:
             self.layouts[sha, layout] = build
         else:
@@ -193,6 +194,11 @@ class Steps:
             # Not in the story: that of a campaign which an older program began would shift by it.
             self.ports.progress.tell(Finding.of(Work.SKIPPED, revision=sha, why=build.first_error))
         return build
+
+    @property
+    def chosen(self) -> frozenset[str]:
+        """Builds of this campaign, also those that it had before a resume and has yet to reach."""
+        return self.ports.journal.keys(_BUILD)
 
     def _tell_build(self, build: Build, sha: str, variant: str) -> None:
         if not build.ok:
@@ -372,13 +378,14 @@ class Steps:
         """What steps may still cost, by those so far."""
         begun = self.begun
         self._heed_further(begun)
+        left_to = self._windows if self.setup.limits.short_costs else ()
         return Budget(
             setup=self.setup,
             traits=self.traits,
             builds=tuple(self.builds.values()),
             layouts=len(self.layouts),
             boot_s=tuple(
-                run.seconds - boot_windows.left_out_s(run, self._windows)
+                run.seconds - boot_windows.left_out_s(run, left_to)
                 for run in self.alike or self.runs
                 if run.seconds > 0
             ),

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbisect.model.code import build_name
 from rtbisect.search.information import entropy, information, normal_bits
 from rtbisect.search.outlook import levels
 from rtbisect.search.spec import NONE_AT_MOST, BootPurpose, Trial
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rtbisect.search.ancestry import Bools, Floats
     from rtbisect.search.outlook import Sides
     from rtbisect.search.posterior import Kernel, Posterior
@@ -30,6 +33,8 @@ STRONG_BITS = 0.7
 CONTROL_EVERY = 4
 #: Below this many bits a boot is useless.
 USELESS_BITS = 1e-4
+#: Tests whose worth differs by a smaller share are worth the same: that is how sums are rounded.
+ROUNDED = 1e-9
 #: A kernel whose side is that sure is not booted again for its own sake.
 SURE_SIDE = 0.003
 #: After so many boots of a build its level is known to a quarter of the noise of a boot.
@@ -142,7 +147,8 @@ class _Picker:
         fresh, gain = self._gains()
         # Useless boots are left out first: beside commits that fail, a small worth of a good
         # test is still worth more than a cheap one that tells nothing.
-        best = int((np.where(gain >= USELESS_BITS, gain, 0.0) * self._worth).argmax())
+        worth = np.where(gain >= USELESS_BITS, gain, 0.0) * self._worth
+        best = self._first_of_best(worth, self._shas)
         sha, place, bits = self._best_other_layout(fresh)
         spec = self._state.spec
         cost = (spec.layout_cost_s or 0.0) * spec.parts.costs + spec.boot_cost_s
@@ -206,8 +212,21 @@ class _Picker:
         good_bits = _gain_of_good(self._groups) * (not self.picked)
         options = [(self._shas[i], i, float(fresh[i])) for i in self._repeats]
         options.append((self._state.spec.graph.older, -1, good_bits))
-        options = [each for each in options if self._state.ledger.next_layout(each[0])]
-        return max(options, key=lambda option: option[2], default=("", -1, 0.0))
+        next_layout = self._state.ledger.next_layout
+        options = [each for each in options if next_layout(each[0])]
+        if not options:
+            return "", -1, 0.0
+        names = [build_name(sha, next_layout(sha)) for sha, _i, _bits in options]
+        bits = np.array([bits for _sha, _i, bits in options])
+        return options[self._first_of_best(bits, names)]
+
+    def _first_of_best(self, worth: Floats, names: Sequence[str]) -> int:
+        """The first of those that are worth most (n,), to what is rounded, whose builds have these
+        names: of one that was chosen before, where there is one.
+        """
+        best = np.flatnonzero(worth >= (1 - ROUNDED) * worth.max()).tolist()
+        chosen = self._state.spec.chosen
+        return next((i for i in best if names[i] in chosen), best[0])
 
 
 def _parts(posterior: Posterior) -> list[_Part]:

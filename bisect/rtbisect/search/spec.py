@@ -82,6 +82,10 @@ class SearchSpec:
     alpha: float = 0.01
     #: Which parts of the model are on (benchmarks turn some off).
     parts: Parts = WHOLE_MODEL
+    #: Builds that a search which is carried out again chose before: of tests that are worth the
+    #: same these come first. Processors round differently, so that which one was best by the last
+    #: bit is no rule. A build of a layout has its name behind the revision.
+    chosen: frozenset[str] = frozenset()
 
     @property
     def of_shares(self) -> bool:

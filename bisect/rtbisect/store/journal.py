@@ -105,6 +105,12 @@ class StoreJournal:
         self._db.execute(self._update(key).values(value=codec.to_json(kind, value)))
         self._heard("rewritten")
 
+    def keys(self, prefix: str) -> frozenset[str]:
+        """See ports.Journal."""
+        of_campaign = db.step.c.campaign == self._campaign
+        keys = (str(row["key"]) for row in self._db.rows(db.step, of_campaign))
+        return frozenset(key.removeprefix(prefix) for key in keys if key.startswith(prefix))
+
     def tell(self, finding: Finding) -> None:
         """Keep one line of the story; lines that were told before the resume stay as they are."""
         self._lines_told += 1

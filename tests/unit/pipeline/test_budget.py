@@ -17,7 +17,8 @@ from rtbisect.pipeline.budget import Budget
 def budget(tmp_path, begun=0, **limits):
     setup, _ = world(tmp_path, 4).open()
     setup = replace(setup, limits=replace(setup.limits, **limits))
-    return Budget(setup=setup, traits=SimpleNamespace(), builds=(), layouts=0, boot_s=(), begun=begun)
+    traits = SimpleNamespace()
+    return Budget(setup=setup, traits=traits, builds=(), layouts=0, boot_s=(), begun=begun)
 
 
 def test_a_search_leaves_what_its_proof_takes_of_other_builds(tmp_path):

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tests that are worth the same: which one is next must not hang on how a processor rounds."""
+
+import numpy as np
+import pytest
+
+from helpers.searches import Toy, search
+from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.search import plan
+from rtbisect.search.events import Built
+
+BRANCH = 9
+
+
+def branches():
+    """Two branches of the same length and their merge."""
+    commits = [
+        Commit(f"{side}{i}", (f"{side}{i - 1}" if i else "good",), f"{side} {i}")
+        for side in "ab"
+        for i in range(BRANCH)
+    ]
+    last = (f"a{BRANCH - 1}", f"b{BRANCH - 1}")
+    return CommitGraph("good", "merge", (*commits, Commit("merge", last, "merge")))
+
+
+def first_build(**changes):
+    """The first revision that a search builds between the ends."""
+    world = Toy(branches(), "b4")
+    state, _, _ = search(world, **changes)
+    builds = [event.revision for event in state.events if isinstance(event, Built)]
+    return next(sha for sha in builds if sha not in ("good", "merge"))
+
+
+def other(sha):
+    return {"a": "b", "b": "a"}[sha[0]] + sha[1:]
+
+
+@pytest.mark.parametrize(("share", "counts"), [(-1e-13, False), (1e-13, False), (1e-6, True)])
+def test_the_last_bit_chooses_nothing(monkeypatch, share, counts):
+    first, whole = first_build(), plan._gain
+
+    def rounded(state, groups):
+        gain = whole(state, groups)
+        ours = [commit.sha == other(first) for commit in state.spec.graph.commits]
+        return np.where(ours, gain * (1 + share), gain)
+
+    monkeypatch.setattr(plan, "_gain", rounded)
+    assert first_build() == (other(first) if counts else first)
+
+
+def test_what_was_chosen_before_is_chosen_again():
+    first = first_build()
+    assert first_build(chosen=frozenset({other(first)})) == other(first)
+    # Not what is worth less, and not another one where both were.
+    assert first_build(chosen=frozenset({"a0", "b0"})) == first
+    assert first_build(chosen=frozenset({first, other(first)})) == first
