@@ -66,6 +66,8 @@ class FurtherBudgets:
     _heeded: int = 0
     #: Of the asked ones, those that were made by now.
     _made: int = 0
+    #: Runs that were recorded when the session began.
+    _recorded: int = 0
 
     def __post_init__(self) -> None:
         self._begun_s = self.clock()
@@ -82,8 +84,9 @@ class FurtherBudgets:
 
     def keep(self, journal: Journal, runs: int, limits: Limits) -> None:
         """Record what was said, for a campaign that began with these limits and has made so many
-        runs.
+        runs. Time counts from the first run after these.
         """
+        self._recorded = runs
         if not self.changes:
             return
         most = self.most
@@ -129,6 +132,9 @@ class FurtherBudgets:
         """Spend the budget when the time is over, and say so, once. What is recorded is done first:
         it takes none.
         """
+        if begun < self._recorded:
+            self._begun_s = self.clock()
+            return None
         if self.time_s is None or self._heeded < len(self.known):
             return None
         if self.clock() - self._begun_s < self.time_s:

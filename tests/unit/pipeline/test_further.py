@@ -73,3 +73,23 @@ def test_what_was_recorded_is_replayed_before_any_time_counts():
     further = FurtherBudgets(known=[FurtherBudget(22, 60)], time_s=0.0)
     further.heed_time(recorder, 3)
     assert recorder.steps == {}
+
+
+def test_runs_that_were_recorded_are_replayed_before_any_time_counts():
+    now = [100.0]
+    recorder, further = Recorder(), FurtherBudgets(time_s=30.0, clock=lambda: now[0])
+    further.keep(recorder, 65, LIMITS)
+    now[0] = 190.0
+    assert further.heed_time(recorder, 64) is None
+    assert further.heed_time(recorder, 65) is None
+    now[0] = 220.0
+    assert further.heed_time(recorder, 66) is not None
+    assert recorder.steps == {"budget/1": FurtherBudget(66, 66)}
+
+
+def test_no_time_ends_a_campaign_with_all_that_was_recorded():
+    recorder, further = Recorder(), FurtherBudgets(time_s=0.0)
+    further.keep(recorder, 65, LIMITS)
+    assert further.heed_time(recorder, 0) is None
+    assert further.heed_time(recorder, 65) is not None
+    assert recorder.steps == {"budget/1": FurtherBudget(65, 65)}
