@@ -21,6 +21,7 @@ from rtbisect.pipeline import boot_windows
 from rtbisect.pipeline.boot_queue import BootQueue, BootRequest, in_turn
 from rtbisect.pipeline.budget import Budget
 from rtbisect.pipeline.further import FurtherBudgets
+from rtbisect.pipeline.pace import Pace
 from rtbisect.search.equal_kernels import Closure, shared_files, silent_pairs
 from rtbisect.search.events import Silent
 from rtbisect.search.spec import BootPurpose
@@ -68,6 +69,8 @@ class Steps:
     runs: list[Run] = field(default_factory=list)
     #: What was said of the budget since the campaign began.
     further: FurtherBudgets = field(default_factory=FurtherBudgets)
+    #: Of the runs of this session.
+    pace: Pace = field(default_factory=Pace)
     #: Made with the first boot.
     _queue: BootQueue | None = None
     #: The only windows of boots from now on; (): they measure in all.
@@ -179,6 +182,7 @@ class Steps:
         self.further.heed_stop()
 
         def run_build(note: Note) -> Build:
+            self.pace.built()
             return self._with_same_tools(self.ports.subject.build(sha, layout, note))
 
         build = self.ports.journal.step(_BUILD + build_name(sha, layout), Build, run_build)
@@ -330,13 +334,19 @@ class Steps:
         )
         what = Finding.of(Work.BOOTING, number=number, revision=ask.sha, purpose=ask.purpose)
         total = self._expected_total(number, ask)
-        left = ask.left_s or self.budget.left(total - number + 1)
+        runs = total - number + 1
+        left = ask.left_s or self.budget.left(runs)
+        if self.width <= 1:
+            left = self.pace.left(left, runs)
         self.ports.progress.step(what, number, total, left)
-        return lambda: journal.step(
-            f"run/{number:04d}",
-            Run,
-            lambda note: replace(subject.run(build, order, note), layout=ask.layout),
-        )
+
+        def carry_out(note: Note) -> Run:
+            begun_s = self.pace.clock()
+            run = subject.run(build, order, note)
+            self.pace.ran(begun_s, run.seconds)
+            return replace(run, layout=ask.layout)
+
+        return lambda: journal.step(f"run/{number:04d}", Run, carry_out)
 
     def _expected_total(self, number: int, ask: BootRequest) -> int:
         """Boots of the campaign, for the progress. A part of the proof knows itself alone: what the
