@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.model.finding import Finding, Value
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import cut
-from rtbisect.program.json_documents import Document, UnreadableError, last_documents
+from rtbisect.program.json_documents import Document, UnreadableError, last_documents, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -198,7 +198,7 @@ def _documents(text: str) -> list[Any]:
     them.
     """
     try:
-        return [json.loads(text, parse_int=float)]
+        return [json.loads(text, parse_int=float, object_pairs_hook=repeated)]
     except RecursionError:
         raise NoFigureError(Commands.UNREADABLE) from None
     except ValueError:

@@ -14,9 +14,22 @@ if TYPE_CHECKING:
 #: Where an object may begin: at the start of a line.
 _BEGIN = re.compile(r'^[ \t]{0,200}(?=\{\s{0,200}["}])', re.MULTILINE)
 
+
+def repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; several numbers of one name in it are a list of them."""
+    value = dict(pairs)
+    if len(value) == len(pairs):
+        return value
+    numbers: dict[str, list[float]] = {}
+    for key, each in pairs:
+        if isinstance(each, float):
+            numbers.setdefault(key, []).append(each)
+    return value | {key: each for key, each in numbers.items() if len(each) > 1}
+
+
 #: Numbers of thousands of digits are no integers for Python; a raw line break in a string is
 #: harmless.
-_DECODER = json.JSONDecoder(strict=False, parse_int=float)
+_DECODER = json.JSONDecoder(strict=False, parse_int=float, object_pairs_hook=repeated)
 
 #: What does not become an object may be read again from its next line on, so many characters for
 #: each one of the text and these beside; then the search for objects ends.
