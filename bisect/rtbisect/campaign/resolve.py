@@ -269,20 +269,22 @@ def pack_overlay(state: Path, repo: Path, files: Sequence[Path]) -> tuple[tuple[
     return paths, ArtefactStore(state / "artefacts").put_bytes(packed)
 
 
-def build_words(line: str, repo: Path, overlay: Sequence[str] = ()) -> tuple[str, ...]:
+def build_words(line: str | None, repo: Path, overlay: Sequence[str] = ()) -> tuple[str, ...]:
     """The command of `--build` as words, as of `command_words`; () for none. No shell reads it:
     ConfigError for what only one would understand.
     """
+    if line is None:
+        return ()
     try:
         words = tuple(shlex.split(line))
     except ValueError as error:
         reason = f"--build {printable(line, 80)!r} has a quote that does not end"
         raise ConfigError(reason, "close it") from error
-    if line and not words:
+    if not words:
         raise ConfigError("--build is empty", "give a command, as --build 'make -j2'")
     if odd := next((word for word in words if word in _OF_SHELL), ""):
         raise ConfigError(f"--build has {odd!r}, and no shell reads it", "give sh -c '...'")
-    return command_words(words, repo, overlay=overlay) if words else ()
+    return command_words(words, repo, overlay=overlay)
 
 
 def command_words(

@@ -168,7 +168,6 @@ def bisect(
 @click.option(
     "--build",
     "build_line",
-    default="",
     metavar="CMD",
     help="Builds each revision once, as --build 'make -j2'. If it fails, the revision is skipped.",
 )

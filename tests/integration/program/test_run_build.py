@@ -145,6 +145,7 @@ def test_a_build_that_fails_at_the_good_end_is_told_in_a_line(
     [
         (["--build", "make && ls"], "no shell reads it"),
         (["--build", "'make"], "a quote that does not end"),
+        (["--build", ""], "--build is empty"),
         (["--build", "no-such-program-anywhere"], "is not there"),
         (["--keep-builds", "3"], "--keep-builds needs --build"),
         (["--build", "true", "--build-timeout", "0"], "is not a time limit"),
