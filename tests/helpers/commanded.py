@@ -76,7 +76,9 @@ class Commanded:
         )  # fmt: skip
 
 
-def searched(tmp_path, subject, graph=None, *, sought=Sought.REGRESSION, most=300, **asked):
+def searched(
+    tmp_path, subject, graph=None, *, sought=Sought.REGRESSION, most=300, progress=None, **asked
+):
     """The result of a campaign, the first one in the store of `tmp_path`."""
     graph = graph or line_of(1000)
     asked = {"count": "valgrind"} | asked
@@ -96,7 +98,7 @@ def searched(tmp_path, subject, graph=None, *, sought=Sought.REGRESSION, most=30
     parts = Ports(
         tree=FakeTree(commits=graph, folder=tmp_path / "tree"), subject=subject,
         journal=StoreJournal(store.database, campaign), mailer=KeptMailer(), clock=StillClock(),
-        progress=Quiet(),
+        progress=progress or Quiet(),
     )  # fmt: skip
     result, _report = bisect.bisect(setup, parts)
     store.finish(campaign, result, None)

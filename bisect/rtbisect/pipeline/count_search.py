@@ -281,12 +281,15 @@ class _CountSearch:
         part = self.graph if whole else candidates_between(self.graph, older, newer)
         ancestry = Ancestry(part)
         middle = (self._badness(older) + self._badness(newer)) / 2
+        told: int | None = None
         while True:
             figures = {sha: self._badness(sha) for sha in self.counts}
             exact = Exact(ancestry, figures, frozenset(self.untestable), middle)
             self.left = exact.left
             left, commits = len(self.left), len(part)
-            self.steps.ports.progress.tell(Finding.of(Counts.LEFT, left=left, commits=commits))
+            if left != told:
+                self.steps.ports.progress.tell(Finding.of(Counts.LEFT, left=left, commits=commits))
+                told = left
             sha = exact.next()
             if sha is None:
                 break

@@ -3,7 +3,7 @@
 
 import pytest
 
-from helpers.campaigns import line_of, sha
+from helpers.campaigns import Quiet, line_of, sha
 from helpers.commanded import Commanded, searched
 from helpers.findings import Like, first
 from rtbisect.errors import MisaskedError
@@ -13,6 +13,16 @@ from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.kinds.counts import Counts
 from rtbisect.model.kinds.search import Endings
 from rtbisect.model.result import CheckName
+
+
+class Watched(Quiet):
+    """Keeps what was told."""
+
+    def __init__(self):
+        self.heard = []
+
+    def tell(self, finding):
+        self.heard.append(finding)
 
 
 def stepping(*steps, base=1_000_000):
@@ -31,6 +41,14 @@ def test_one_of_a_thousand_commits_is_found_with_sixteen_runs(tmp_path):
     assert (told["parent"], round(told["part"], 2)) == (sha(616), 0.96)
     assert [check.check for check in result.verifications] == [CheckName.PARENT]
     assert result.judgement.base.n == result.judgement.new.n == 2
+
+
+def test_what_is_left_is_told_where_it_has_changed(tmp_path):
+    progress = Watched()
+    searched(tmp_path, Commanded(stepping((617, 0.05))), progress=progress)
+    told = [each.data["left"] for each in progress.heard if each.kind == Counts.LEFT]
+    assert told == sorted(set(told), reverse=True)
+    assert told[-1] == 1
 
 
 def test_ends_with_the_same_counts_end_the_search(tmp_path):
