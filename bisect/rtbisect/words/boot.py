@@ -262,7 +262,7 @@ _COMMANDS: Mapping[str, Words] = {
     ),
     Commands.NOTHING: "the command printed nothing",
     Commands.NO_NUMBER: "no number in {line:quoted}",
-    Commands.NOT_FINITE: "{line:quoted} is not finite",
+    Commands.NOT_FINITE: "{line:quoted} is no measurement: NaN, infinite, or of too many digits",
     Commands.TOO_LARGE: "{line:quoted} cannot be a measurement",
     Commands.NO_RATIO: "{value:g} has no ratio to another figure; leave out --ratio",
     Commands.OTHER_LINES: _listed("no line {metric}=... in the output, it has "),

@@ -93,7 +93,7 @@ def _booting(data: Mapping[str, Any]) -> str:
 def _figure(data: Mapping[str, Any]) -> str:
     where = ", ".join(filter(None, (_purpose(data), _label(data, _kernel(data)))))
     seen = seen_in(data["metric"], data["value"])
-    return f"{where}: {seen or f'{{metric:metric}} {_VALUE}'}"
+    return f"{where}: {seen or '{metric:before}{value:seen {unit}}'}"
 
 
 def _figure_of(data: Mapping[str, Any], where: str = "") -> str:
@@ -195,7 +195,7 @@ def _stands(data: Mapping[str, Any]) -> str:
 
 def _keeps(data: Mapping[str, Any]) -> str:
     more = ", and up to {leading} once a commit leads" if data["leading"] > data["kept"] else ""
-    return f"of the budget of {{most:many {{voice.run}}}} {{kept}} are kept for the proof{more}"
+    return f"{{kept}} of the {{most}} {{voice.run}}s are kept for the proof{more}"
 
 
 def _check(data: Mapping[str, Any]) -> str:

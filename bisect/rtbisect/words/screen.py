@@ -56,7 +56,7 @@ def _kernel(data: Mapping[str, Any]) -> str:
 
 
 def _last(data: Mapping[str, Any]) -> str:
-    seen = seen_in(data["metric"], data["value"]) or "{value:in {unit}}"
+    seen = seen_in(data["metric"], data["value"]) or "{value:seen {unit}}"
     return f"{_kernel(data)}: {seen}{_LIKE.get(data['like'], '')}"
 
 
@@ -71,7 +71,10 @@ def _left(data: Mapping[str, Any]) -> str:
 
 SENTENCES: Mapping[str, Words] = {
     Shown.CHANGE: _change,
-    Shown.RANGE: "{holding} of {candidates} commits hold 95% of the probability",
+    Shown.RANGE: lambda data: (
+        "{holding} of {candidates} commits "
+        f"{'holds' if data['holding'] == 1 else 'hold'} 95% of the probability"
+    ),
     Shown.LIKELIEST: "{revision:.12}, {probability:probability}: {subject}",
     Shown.LAST: _last,
     Shown.NEXT: lambda data: f"{{voice.run}} {{number}} of about {{total}}: {_kernel(data)}",

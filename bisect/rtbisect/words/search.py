@@ -51,7 +51,7 @@ SENTENCES: Mapping[str, Words] = {
     Untestable.HUNG: "{voice.hangs}",
     Untestable.NO_BOOT: "does not boot",
     Untestable.REVISION: "{sha:.12} {why}",
-    Costs.WORK: "{builds:built}{boots:.0f} {voice.run}s",
+    Costs.WORK: "{builds:worked}{boots:.0f} {voice.run}s",
     Endings.NOT_OVER: "the search is not over",
     Endings.EQUAL: "the {voice.older} and the {voice.newer} end {voice.same}",
     Endings.OLDER_UNTESTABLE: "the {voice.older} end {sha:.12} {why}",
@@ -107,8 +107,8 @@ SENTENCES: Mapping[str, Words] = {
     Checks.OPEN: "more {voice.run}s are due",
     Checks.NO_LAYOUT: "{sha:.12} does not build or run with another layout",
     Checks.BUILDS: (
-        "{base} + {new} builds that the search had not measured: {why}; standard deviation of"
-        " builds of one side: {spread}"
+        "{base} + {new} builds that the search had not measured: {why}; builds of one side:"
+        " {spread} (standard deviation)"
     ),
     Checks.SURELY_LESS: "{effect}, surely less than half of the change between the ends",
     Checks.TOO_FEW_BUILDS: (

@@ -125,6 +125,13 @@ def _alone(form: Callable[[Any], str]) -> Callable[[Any, str, Voice], str]:
     return lambda value, _rest, _voice: form(value)
 
 
+def _seen(value: float, name: str, voice: Voice) -> str:
+    """The figure of one run, of which a failed one has the share 1."""
+    if voice.share:
+        return "failed" if value else "passed"
+    return measured(value, name, wanted=voice.unit)
+
+
 #: By the first word of a format: of a value, the rest of the format, and the voice.
 _FORMS: Mapping[str, Callable[[Any, str, Voice], str]] = {
     "unit": _alone(unit),
@@ -141,12 +148,17 @@ _FORMS: Mapping[str, Callable[[Any, str, Voice], str]] = {
     "percent": _alone(lambda share: f"{100 * share:.0f}%"),
     "part": _alone(lambda share: f"{100 * share:.0f}% of" if share < 1 else "all of"),
     "probability": _alone(probability),
-    "metric": _alone(name_of),
+    "metric": lambda key, _rest, voice: voice.share or name_of(key),
+    # Of one run; a share has no name there.
+    "before": lambda key, _rest, voice: "" if voice.share else f"{name_of(key)} ",
+    "seen": _seen,
     "quoted": _alone(repr),
     "does": _alone(does),
     "doing": _alone(doing),
     "kernel": lambda sha, other, voice: voice.kernel(sha, other),
     "kernels": lambda shas, _rest, voice: " and ".join(f"the {voice.kernel(sha)}" for sha in shas),
     "proven": lambda sha, other, voice: voice.kernel(sha, other, proven=True),
+    # A search counts revisions; a tree that was given up is built again.
+    "worked": lambda builds, _rest, voice: f"{builds:.0f} {voice.built}, " if voice.builds else "",
     "built": lambda builds, _rest, voice: f"{builds:.0f} builds, " if voice.builds else "",
 }

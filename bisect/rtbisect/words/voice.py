@@ -42,6 +42,10 @@ class Voice:
     more_runs: str
     #: A build is work of its own, and worth telling.
     builds: bool
+    #: What a search counts of them.
+    built: str
+    #: What the shares of a figure are, which each run has or has not; "" where it is a number.
+    share: str = ""
     #: What can be told in it is; "" leaves each figure the unit that it is best read in.
     unit: str = ""
     #: What the ends are called, by the first 12 digits of their shas, and so, where a proof was
@@ -88,6 +92,7 @@ def voice_of(sought: Sought = Sought.REGRESSION, measured: Measured = Measured.K
             same="have the same files",
             more_runs="--max-runs",
             builds=False,
+            built="revisions built",
         )
     return Voice(
         **_CHANGES[sought],
@@ -96,6 +101,7 @@ def voice_of(sought: Sought = Sought.REGRESSION, measured: Measured = Measured.K
         same="are the same kernel, bit for bit",
         more_runs="--max-boots (max_boots of a site)",
         builds=True,
+        built="builds",
     )
 
 
@@ -108,7 +114,8 @@ def voice_of_request(request: CampaignRequest) -> Voice:
         with suppress(ConfigError):
             asked = CommandRequest.of(request)
             same = "have the same products" if asked.products else voice.same
-            voice = replace(voice, builds=bool(asked.build), same=same)
+            share = "failures" if asked.pass_fail else ""
+            voice = replace(voice, builds=bool(asked.build), same=same, share=share)
     if request.kind == CampaignKind.TRY:
         return voice
     names = ENDS if request.kind == CampaignKind.CHECK else None

@@ -179,8 +179,8 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
             Commands.FIRST,
             {"why": Finding.of(Commands.NOT_FINITE, line="nan")},
             (
-                "the first run has a figure that does not count: 'nan' is not finite; where no"
-                " later run has one, the search ends soon"
+                "the first run has a figure that does not count: 'nan' is no measurement: NaN,"
+                " infinite, or of too many digits; where no later run has one, the search ends soon"
             ),
         ),
         (

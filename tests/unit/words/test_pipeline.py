@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Sought
+from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Boots, Part
 from rtbisect.model.kinds.pipeline import Ends, Searches, Work
+from rtbisect.model.kinds.screen import Shown
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.spec import BootPurpose
 from rtbisect.words.speak import speak
@@ -255,7 +257,25 @@ def test_runs_that_a_person_wants_are_told():
 
 def test_what_is_kept_for_the_proof_is_told_before_it_is_missed():
     assert told(SEARCHING, Searches.KEEPS, most=300, kept=18, leading=120) == (
-        "of the budget of 300 boots 18 are kept for the proof, and up to 120 once a commit leads"
+        "18 of the 300 boots are kept for the proof, and up to 120 once a commit leads"
     )
     said = told(SEARCHING, Searches.FEW_LEFT, left=1, kept=18)
     assert said.startswith("the search may take 1 boot more: 18 of the budget are kept")
+
+
+def test_a_run_of_a_test_passes_or_fails():
+    command = CommandRequest(argv=("./t",), pass_fail=True)
+    voice = voice_of_request(replace(REQUEST, kind=CampaignKind.RUN, extra=command.extra()))
+    data = {"metric": "command.value@run", "unit": ""}
+    passed = figure(voice, BootPurpose.SEARCH, CULPRIT, value=0.0, **data)
+    failed = figure(voice, BootPurpose.SEARCH, CULPRIT, value=1.0, **data)
+    assert (passed, failed) == ("search, dddddddddddd: passed", "search, dddddddddddd: failed")
+    share = {"before": 0.05, "after": 0.35, "share": True, "sure": True}
+    change = told(voice, Shown.CHANGE, **data, **share)
+    assert change == "regressed: failures, 5% of runs -> 35%"
+
+
+def test_one_commit_holds_what_two_hold():
+    one, two = (told(SEARCHING, Shown.RANGE, holding=n, candidates=40) for n in (1, 2))
+    assert one == "1 of 40 commits holds 95% of the probability"
+    assert two == "2 of 40 commits hold 95% of the probability"

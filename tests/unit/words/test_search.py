@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the search and its verification find, in words."""
 
+from dataclasses import replace
+
 import pytest
 
 from rtbisect.model.campaign import Sought
@@ -173,8 +175,8 @@ WORDS = [
         Checks.BUILDS,
         {"base": 6, "new": 5, "why": PAIR["why"], "spread": PAIR["why"]},
         (
-            "6 + 5 builds that the search had not measured: ratio 2.00; standard deviation of"
-            " builds of one side: ratio 2.00"
+            "6 + 5 builds that the search had not measured: ratio 2.00; builds of one side:"
+            " ratio 2.00 (standard deviation)"
         ),
     ),
     (
@@ -248,6 +250,9 @@ def test_of_many_untestable_commits_three_are_named():
 def test_runs_of_a_command_are_told_without_builds():
     voice = voice_of(Sought.REPAIR, Measured.COMMAND)
     assert str(speak(BUDGET, voice)) == "the budget ended during the search: 30 runs"
+    building = replace(voice, builds=True)
+    told = "the budget ended during the search: 12 revisions built, 30 runs"
+    assert str(speak(BUDGET, building)) == told
     assert (
         str(speak(Finding.of(Endings.EQUAL), voice))
         == "the broken and the fixed end have the same files"
