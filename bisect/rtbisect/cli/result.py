@@ -10,7 +10,7 @@ from rtbisect.campaign import trees
 from rtbisect.campaign.session import level_of
 from rtbisect.cli import run_answer
 from rtbisect.errors import Exit, RtbisectError
-from rtbisect.model.campaign import CampaignKind, CampaignRequest, Outcome
+from rtbisect.model.campaign import CampaignKind, CampaignRequest, CampaignState, Outcome
 from rtbisect.model.kinds.pipeline import Proofs
 from rtbisect.model.kinds.search import Endings
 from rtbisect.pipeline.further import FurtherRuns
@@ -153,6 +153,8 @@ def text_of(
     if result.difference:
         lines.append(f"  {speak(result.difference.why, voice)}")
     lines += [f"  {speak(reason, voice)}" for reason in reasons]
+    if record.kind == CampaignKind.RUN and result.outcome is Outcome.INCONCLUSIVE:
+        lines += [f"  {speak(likely, voice)}" for likely in run_answer.likeliest_of(result, MOST)]
     for check in result.verifications:
         note = f": {speak(check.note, voice)}" if check.note else ""
         lines.append(f"  {speak(check.name, voice)}: {check.status}{note}")
@@ -192,7 +194,8 @@ def _next(record: CampaignRecord, summary: Summary) -> Iterator[str]:
 
 
 def _next_of(record: CampaignRecord, summary: Summary) -> Finding | None:
-    if record.kind != CampaignKind.RUN:
+    # What runs goes on by itself.
+    if record.kind != CampaignKind.RUN or record.state is CampaignState.RUNNING:
         return None
     return run_answer.next_of(record.id, record.request, record.result, summary.boots)
 
@@ -234,7 +237,8 @@ def headline(record: CampaignRecord, result: Result) -> str:
         words += f" {result.culprit}"
     if result.outcome is Outcome.CULPRIT_SET:
         words += " " + " ".join(sha[:12] for sha, _ in result.candidates[:MOST])
-    details = [name_of(str(result.metric))] if result.metric else []
+    share = voice_of_request(record.request).share
+    details = [share or name_of(str(result.metric))] if result.metric else []
     details += [f"confidence {probability(result.confidence)}"] if result.confidence else []
     # Of any command there is no cause to tell.
     details += [] if record.kind == CampaignKind.RUN else [f"cause {result.cause}"]

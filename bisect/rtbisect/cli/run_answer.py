@@ -136,6 +136,15 @@ class Figured:
         return run_plot(self.request, self.result, graph, self.runs, unit)
 
 
+def likeliest_of(result: Result, most: int) -> Iterator[Finding]:
+    """At most so many candidates, likeliest first; nothing where there are none."""
+    if result.candidates:
+        shown = result.candidates[:most]
+        each = tuple(Finding.of(Answered.CANDIDATE, sha=sha, probability=p) for sha, p in shown)
+        more = len(result.candidates) - len(shown)
+        yield Finding.of(Answered.CANDIDATES, candidates=each, more=more)
+
+
 def _short(result: Result) -> bool:
     """A larger budget would tell more."""
     return any(reason.kind in _SHORT for reason in result.reasons)

@@ -45,6 +45,10 @@ SENTENCES: Mapping[str, Words] = {
     Answered.SIDES: f"{_SIDES}; {_LEVEL}",
     Answered.CHART: _chart,
     Answered.LAYOUTS: "each run was linked with a code layout of its own",
+    Answered.CANDIDATE: "{sha:.12} {probability:probability}",
+    Answered.CANDIDATES: lambda data: (
+        "likeliest: {candidates}" + (", and {more} others" if data["more"] else "")
+    ),
     Answered.TELLS: "code or layout: {command}",
     Answered.NEXT: "next: {command}",
     Broken.NOT_BUILT: (

@@ -9,8 +9,10 @@ import pytest
 from helpers.findings import said as as_said
 from helpers.findings import words
 from helpers.report_cases import rcu
+from helpers.results import other_result
 from rtbisect.cli.result import headline, listed, opening, text_of
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, CampaignState, Outcome
+from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Endings
 from rtbisect.report.input_file import INPUT, input_json
@@ -91,3 +93,26 @@ def test_what_the_mail_opens_with_is_not_said_again(record):
     assert words(culprit) not in text
     assert words(as_said("it is so")) in text
     assert words(culprit) in text_of(record, rcu().summary)
+
+
+def test_what_runs_has_no_next_command_and_what_is_paused_has_one(record):
+    command = CommandRequest(argv=("./bench",))
+    record.kind, record.result, record.note = CampaignKind.RUN, None, ""
+    record.request = replace(record.request, kind=CampaignKind.RUN, extra=command.extra())
+    shown = {}
+    for record.state in (CampaignState.RUNNING, CampaignState.PAUSED):
+        shown[record.state] = text_of(record, rcu().summary).splitlines()[1:]
+    assert not shown[CampaignState.RUNNING]
+    assert "rtbisect resume" in shown[CampaignState.PAUSED][0]
+
+
+def test_an_answer_without_a_commit_lists_the_likeliest(record):
+    command = CommandRequest(argv=("./bench",))
+    record.kind, record.state = CampaignKind.RUN, CampaignState.DONE
+    record.request = replace(record.request, kind=CampaignKind.RUN, extra=command.extra())
+    record.result = replace(
+        other_result(Outcome.INCONCLUSIVE), candidates=(("c" * 40, 0.4), ("d" * 40, 0.25))
+    )
+    text = text_of(record, rcu().summary)
+    assert "c" * 12 in text
+    assert "d" * 12 in text

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.results import culprit_result, other_result
-from rtbisect.cli.run_answer import next_of
+from rtbisect.cli.run_answer import likeliest_of, next_of
 from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
@@ -37,6 +37,13 @@ SHORT = other_result(Outcome.INCONCLUSIVE, reasons=(SPENT,))
 )
 def test_an_answer_says_how_to_go_on(result, runs, command):
     assert next_of("run-3", ASKED, result, runs).data["command"] == command
+
+
+def test_the_likeliest_commits_are_told_and_how_many_others_there_are():
+    (told,) = likeliest_of(UNPROVED, 1)
+    assert [each.data["sha"] for each in told.data["candidates"]] == ["abc"]
+    assert told.data["more"] == 1
+    assert not list(likeliest_of(SHORT, 8))
 
 
 @pytest.mark.parametrize("outcome", [Outcome.INCONCLUSIVE, Outcome.NOT_REPRODUCED])

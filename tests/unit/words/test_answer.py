@@ -14,6 +14,7 @@ from rtbisect.words.voice import voice_of
 
 pytestmark = pytest.mark.words
 
+LIKELY = Finding.of(Answered.CANDIDATE, sha="a" * 40, probability=0.125)
 NUMBERS = {"value": 10.1, "low": 9.3, "high": 11.4, "runs": 6}
 SIDE = Finding.of(Answered.SIDE, **NUMBERS, unit="us")
 SHARE = Finding.of(Answered.SHARE, value=0.1, low=0.01, high=0.4, runs=10)
@@ -64,6 +65,17 @@ WORDS = [
             " --build by hand"
         ),
     ),
+    (
+        Answered.CANDIDATES,
+        {"candidates": (LIKELY, LIKELY), "more": 3},
+        "likeliest: aaaaaaaaaaaa 0.125, aaaaaaaaaaaa 0.125, and 3 others",
+    ),
+    (
+        Answered.CANDIDATES,
+        {"candidates": (LIKELY,), "more": 0},
+        "likeliest: aaaaaaaaaaaa 0.125",
+    ),
+    (Answered.CANDIDATE, LIKELY.data, "aaaaaaaaaaaa 0.125"),
     (
         Broken.LATE,
         {"ends": (GOOD,), "runs": 4, "limit_s": 0.5},

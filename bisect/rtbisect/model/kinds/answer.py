@@ -25,6 +25,9 @@ class Answered(Kind):
     CHART = "answer.chart", "shown tested low high unit skipped open named"
     #: Each run had a code layout of its own.
     LAYOUTS = "answer.layouts"
+    #: The likeliest commits of a search that names none, and how many others there are.
+    CANDIDATES = "answer.candidates", "candidates more"
+    CANDIDATE = "answer.candidate", "sha probability"
     #: A command line: what tells code from layout, and what to do next.
     TELLS = "answer.tells", "command"
     NEXT = "answer.next", "command"
