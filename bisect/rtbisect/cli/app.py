@@ -56,9 +56,10 @@ RESUME = "an unfinished campaign goes on with `rtbisect resume`"
 )
 @click.pass_context
 def main(context: click.Context, state: Path | None) -> None:
-    """Find the commit that made isolated CPUs noisy, prove it, and write the mail.
+    """Find the commit that changed a measurement, in noise: `run` for any command in any git
+    repository; the other commands for Linux kernels, whose isolated CPUs became noisy.
 
-    Example: rtbisect demo --seed 7
+    Example: rtbisect run --good v1.2 --bad main --metric p99_us -- ./bench.sh
     """
     context.obj = Output(state_dir(state))
     context.meta["command"] = context.invoked_subcommand
@@ -93,6 +94,7 @@ def _absent(name: str, error: ConfigError) -> click.Command:
         callback=refuse,
         params=[click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)],
         help=f"Not there: {error.message}.",
+        short_help="Not installed; `rtbisect doctor` says what is missing.",
         add_help_option=False,
         context_settings={"ignore_unknown_options": True},
     )
