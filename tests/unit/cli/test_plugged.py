@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from rtbisect.cli.app import add_commands
 from rtbisect.errors import ConfigError
@@ -53,3 +54,9 @@ def test_one_that_is_none_says_so_when_it_is_called(main, name):
         main.main([name, "--any", "word"], standalone_mode=False)
     assert name in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_list_of_commands_says_of_no_module_that_it_is_missing(main):
+    shown = CliRunner().invoke(main, ["--help"]).output
+    assert "gone" in shown
+    assert "Not there" not in shown
