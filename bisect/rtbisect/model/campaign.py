@@ -317,6 +317,9 @@ class Limits:
     #: A boot to come takes what the windows take that it still has. In campaigns that began before
     #: it took the middle of all boots.
     short_costs: bool = True
+    #: Other builds of a proof are taken first where revisions have built. Not in campaigns that
+    #: began before they were.
+    failing_last: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -352,6 +355,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "short_boots": False,
     "repeats_layouts": False,
     "short_costs": False,
+    "failing_last": False,
 }
 
 

@@ -86,6 +86,7 @@ def search(
             split_builds=limits.split_builds,
             share_looks=limits.share_looks,
             disturbed=limits.disturbed,
+            failing_last=limits.failing_last,
             build_noise=not steps.traits.relaid,
         ),
         max_boots=max(budget.search_boots_left(), 2 * limits.calibrate_min),

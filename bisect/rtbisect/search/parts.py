@@ -41,6 +41,9 @@ class Parts:
     #: Boots that something else on the machine slowed are no evidence; not in campaigns that began
     #: before they were none.
     disturbed: bool = True
+    #: Other builds of a proof are taken first where revisions have built; not in campaigns that
+    #: began before they were.
+    failing_last: bool = True
     #: Boots may fall into a few states.
     states: bool = True
 

@@ -25,11 +25,12 @@ from rtbisect.search.build_groups import (
     BuildPlan,
     cheapest,
 )
+from rtbisect.search.plan import failure_chance
 from rtbisect.search.posterior import kernels, side_of
 from rtbisect.search.stop import leading_candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from rtbisect.search.likelihood.features import Aspect, Kernel, Views
     from rtbisect.search.search_state import SearchState
@@ -39,6 +40,8 @@ IN_LINE = 2 * LAST
 #: Degrees of freedom that an estimate of how builds differ needs; with fewer it is taken to be this
 #: share of what the ends differ by.
 ENOUGH, UNKNOWN = 4, 0.5
+#: A revision that fails with a greater chance, by those around it, is left for the end.
+LIKELY = 0.5
 
 
 def build_plan(state: SearchState, culprit: str) -> BuildPlan:
@@ -165,6 +168,14 @@ def _behind(state: SearchState, culprit: str) -> Iterator[int]:
     yield from (i for i in range(place + 1, state.ancestry.size) if has[i])
 
 
+def _failing_last(state: SearchState, places: Iterator[int]) -> Iterable[int]:
+    """The same candidates, those last that likely fail: each costs a build and says nothing."""
+    if not state.spec.parts.failing_last:
+        return places
+    chance = failure_chance(state)
+    return sorted(places, key=lambda i: chance[i] > LIKELY)
+
+
 def _in_line(state: SearchState, stands_for: str, places: Iterator[int]) -> Iterator[Kernel]:
     """Kernels of a side that were not booted: other layouts of the revision that they stand for,
     then neighbours; and that revision itself as it is, for a side that has no other.
@@ -175,7 +186,7 @@ def _in_line(state: SearchState, stands_for: str, places: Iterator[int]) -> Iter
         layouts = [n for n in numbers if (stands_for, n) not in ledger.views]
         yield from ((stands_for, n) for n in layouts)
         found += len(layouts)
-    for i in places:
+    for i in _failing_last(state, places):
         sha = state.spec.graph.commits[i].sha
         twins = ledger.equal.same_as(sha)
         known = any(ledger.views.get((twin, 0)) for twin in twins)

@@ -20,6 +20,7 @@ from rtbisect.search.build_groups import ENOUGH, FEWEST, MOST, BuildPlan
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.likelihood.features import Aspect
+from rtbisect.search.parts import Parts
 from rtbisect.search.siblings import build_plan, noise
 from rtbisect.search.spec import BootPurpose, SearchSpec
 from rtbisect.search.verify_spec import VerifySpec
@@ -271,6 +272,18 @@ def test_neighbours_that_never_booted_stand_for_both_sides():
     assert plan.worse[:4] == tuple((sha(n), 0) for n in (22, 24, 25, 26))
     assert plan.known == {f"k{n}" for n in (0, 40, 10, 15, 18, 19, 20, 21, 23, 30)}
     assert FEWEST <= plan.builds <= MOST
+
+
+def test_neighbours_that_likely_fail_come_last():
+    state = searched()
+    for place in (24, 26, 29):
+        state = engine.apply(state, Built(sha(place), ok=False, signature="", seconds=9.0))
+    worse = [revision for revision, _ in build_plan(state, sha(20)).worse]
+    broken = [sha(n) for n in (25, 27, 28)]
+    assert worse[0] == sha(22)
+    assert min(worse.index(each) for each in broken) > worse.index(sha(39))
+    state = replace(state, spec=replace(state.spec, parts=Parts(failing_last=False)))
+    assert [revision for revision, _ in build_plan(state, sha(20)).worse][1:4] == broken
 
 
 def test_other_layouts_come_before_neighbours():
