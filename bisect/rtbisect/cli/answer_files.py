@@ -154,6 +154,8 @@ def summary_of(output: Output, record: CampaignRecord, figured: run_answer.Figur
         parts.append(f"- {code(figured.told)}")
         if chart := figured.chart(_WIDTH):
             parts.append(block(chart))
+    if figured and figured.rest:
+        parts.append(f"- {code(str(speak(figured.rest.found, voice)))}")
     if found.difference:
         parts.append(f"- {code(str(speak(found.difference.why, voice)))}")
     if not found.culprit:

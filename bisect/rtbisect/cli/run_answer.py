@@ -20,6 +20,7 @@ from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import Run
 from rtbisect.model.result import DiffersBy
+from rtbisect.report.rest_of_change import Rest, rest_of
 from rtbisect.report.revision_chart import chart, fitting
 from rtbisect.report.run_answer import caption_of, change_of, columns_of
 from rtbisect.report.run_plot import run_plot
@@ -99,6 +100,7 @@ class Figured:
             "after": asdict(change.after),
             "change": {"kind": "ratio" if change.ratio else "difference"}
             | {"value": effect, "low": low, "high": high},
+            "rest": asdict(self.rest) if self.rest else None,
         }
 
     def lines(self) -> Iterator[str]:
@@ -113,6 +115,13 @@ class Figured:
             width = max(20, shutil.get_terminal_size().columns - 2 * len(INDENT))
             for line in self.chart(width, ascii_only=not takes_blocks(sys.stdout)):
                 yield f"{INDENT}{line}"
+        if self.rest:
+            yield f"{INDENT}{speak(self.rest.found, voice_of_request(self.request))}"
+
+    @property
+    def rest(self) -> Rest | None:
+        """Where else the change is made; None where the commit makes it."""
+        return rest_of(self.request, self.result, self.runs)
 
     @property
     def told(self) -> str:

@@ -49,6 +49,9 @@ SENTENCES: Mapping[str, Words] = {
     Answered.CANDIDATES: lambda data: (
         "likeliest: {candidates}" + (", and {more} others" if data["more"] else "")
     ),
+    Answered.REST: (
+        "this is {share:percent} of the change between the ends; to find the rest: {command}"
+    ),
     Answered.TELLS: "code or layout: {command}",
     Answered.NEXT: "next: {command}",
     Broken.NOT_BUILT: (

@@ -54,6 +54,11 @@ WORDS = [
         "5 of 8 tested revisions, oldest first; g good, b bad, x skipped, ? open",
     ),
     (Answered.LAYOUTS, {}, "each run was linked with a code layout of its own"),
+    (
+        Answered.REST,
+        {"share": 0.524, "command": "rtbisect run"},
+        "this is 52% of the change between the ends; to find the rest: rtbisect run",
+    ),
     (Answered.TELLS, {"command": "rtbisect run"}, "code or layout: rtbisect run"),
     (Answered.NEXT, {"command": "git show abc"}, "next: git show abc"),
     (

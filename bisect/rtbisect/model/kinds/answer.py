@@ -28,6 +28,8 @@ class Answered(Kind):
     #: The likeliest commits of a search that names none, and how many others there are.
     CANDIDATES = "answer.candidates", "candidates more"
     CANDIDATE = "answer.candidate", "sha probability"
+    #: `share` of the change between the ends is what a commit makes; the rest is searched so.
+    REST = "answer.rest", "share command"
     #: A command line: what tells code from layout, and what to do next.
     TELLS = "answer.tells", "command"
     NEXT = "answer.next", "command"
