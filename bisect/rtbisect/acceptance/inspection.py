@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rtbisect.acceptance import criteria
 from rtbisect.campaign import labs
 from rtbisect.campaign.builders import builder_of
-from rtbisect.campaign.plan import probe, setup_of
+from rtbisect.campaign.plan import check_target, probe
 from rtbisect.campaign.trees import tree_of
 from rtbisect.config.site_file import Site, load_site
 from rtbisect.errors import ConfigError, InfrastructureError
@@ -18,7 +18,6 @@ from rtbisect.lab import inventory
 from rtbisect.lab.lava.claims import LabClaim, claims, first_claims
 from rtbisect.lab.lava.remote import LavaServerLab
 from rtbisect.lab.lava.rest import LavaRest, RestSettings
-from rtbisect.model.campaign import CampaignKind, CampaignRequest
 from rtbisect.model.ports import NoNote, Screen
 from rtbisect.process.command import printable
 from rtbisect.store.artefacts import ArtefactStore
@@ -86,12 +85,8 @@ def host_claims(
     when the lab fails.
     """
     site, setup = _site_and_setup(place, first_day.tree)
-    host = inventory.named(site, first_day.host)
     lab = _server_lab(state, site, progress)
-    if host.tag:
-        lab.settings = replace(lab.settings, tags=(host.tag,))
-    kind = setup.booted.device.name
-    inventory.check_only_there(host, kind, lab.rest.devices(kind))
+    host = only_on(lab, site, first_day.host, setup.booted.device.name)
     yield _bmc_claim(host)
     build = _build_tip(state, site, setup, lab.artefacts, progress)
     request = replace(
@@ -107,12 +102,28 @@ def host_claims(
         if not run.complete:
             end = f"{run.status.value}: {speak(run.reason) if run.reason else ''}"
         progress.say(f"boot {number} of {first_day.boots}: {end}")
-        if run.device and run.device != host.device:
-            raise InfrastructureError(
-                f"a job landed on {run.device}", f"give {host.device} a tag of its own"
-            )
+        check_landed(run, host)
         runs.append(run)
     yield from criteria.claims(runs, setup.booted.device, setup.thresholds)
+
+
+def only_on(lab: LavaServerLab, site: Site, name: str, kind: str) -> Host:
+    """The host of this name, on which alone jobs of the lab for devices of a type land from now on;
+    ConfigError where they may land elsewhere.
+    """
+    host = inventory.named(site, name)
+    if host.tag:
+        lab.settings = replace(lab.settings, tags=(host.tag,))
+    inventory.check_only_there(host, kind, lab.rest.devices(kind))
+    return host
+
+
+def check_landed(run: Run, host: Host) -> None:
+    """InfrastructureError for a boot of another host."""
+    if run.device and run.device != host.device:
+        raise InfrastructureError(
+            f"a job landed on {run.device}", f"give {host.device} a tag of its own"
+        )
 
 
 def _site_and_setup(place: Path, tree: str | None) -> tuple[Site, Setup]:
@@ -121,13 +132,7 @@ def _site_and_setup(place: Path, tree: str | None) -> tuple[Site, Setup]:
     if site.access is None:
         raise ConfigError(f"lab {site.lab.name} has no server", "`make test-road` tries this one")
     target = site.target(tree or site.kernelci.targets()[0].name)
-    return site, setup_of(
-        site,
-        target,
-        CampaignRequest(
-            kind=CampaignKind.CHECK, site=str(place), tree=target.name, older="", newer=""
-        ),
-    )
+    return site, check_target(site, target)
 
 
 def _server_lab(state: Path, site: Site, progress: Screen) -> LavaServerLab:

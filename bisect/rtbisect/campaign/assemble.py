@@ -101,24 +101,31 @@ def assemble(
         return _command_ports(state, request, journal, screen)
     target = site.target(request.tree)
     setup = setup_of(site, target, request)
-    artefacts = ArtefactStore(state / "artefacts")
     tree = tree_of(state, target)
-    workload = _store_workload(artefacts, site.workload(site.job(target)), setup)
     parts = Ports(
         tree=tree,
-        subject=kernel_on_host.KernelOnHost(
-            kernel=setup.booted,
-            seed=request.seed,
-            tree=tree,
-            builder=builders.of_setup(state, site, artefacts, setup, tree.foreign),
-            lab=labs.lab_of(state, site, artefacts, workload, screen.say, journal.campaign),
-        ),
+        subject=kernels_on_host(state, site, setup, tree, screen, journal.campaign),
         journal=journal,
         mailer=mailer_of(state, site, setup.operator),
         clock=SystemClock(),
         progress=_progress(state, request, journal, screen),
     )
     return setup, parts
+
+
+def kernels_on_host(  # noqa: PLR0913  (what only its callers know)
+    state: Path, site: Site, setup: Setup, tree: GitTree, screen: Screen, campaign: str = ""
+) -> kernel_on_host.KernelOnHost:
+    """What a set-up builds and boots, in a campaign or without one."""
+    artefacts = ArtefactStore(state / "artefacts")
+    workload = _store_workload(artefacts, site.workload(site.job(site.target(setup.tree))), setup)
+    return kernel_on_host.KernelOnHost(
+        kernel=setup.booted,
+        seed=setup.request.seed,
+        tree=tree,
+        builder=builders.of_setup(state, site, artefacts, setup, tree.foreign),
+        lab=labs.lab_of(state, site, artefacts, workload, screen.say, campaign),
+    )
 
 
 def _progress(

@@ -44,12 +44,8 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
             "docs/suites/ has a page on each; ipi, osnoise and rcu are a start",
         )
     build = build_pattern(site, target, suites)
-    limits = limits_of(site.ours.campaign, Extra.of(request).max_boots)
-    if site.ours.build.layout == "relink":
-        # Each boot is of another layout: no other builds tell more.
-        build, limits = replace(build, variant=RELINKED), replace(limits, layout_below=0.0)
     _check_topology(site, planned.device, build)
-    return Setup(
+    setup = Setup(
         request=request,
         tree=target.name,
         repo=target.url,
@@ -68,8 +64,19 @@ def setup_of(site: Site, target: BuildTarget, request: CampaignRequest) -> Setup
             rcu_calls=planned.params.rcu_calls,
         ),
         thresholds=thresholds,
-        limits=limits,
+        limits=limits_of(site.ours.campaign, Extra.of(request).max_boots),
         operator=str(site.ours.operator),
+    )
+    return relinked(setup) if site.ours.build.layout == "relink" else setup
+
+
+def relinked(setup: Setup) -> Setup:
+    """The same with a code layout for each boot: no other builds tell more."""
+    build = replace(setup.booted.build, variant=RELINKED)
+    return replace(
+        setup,
+        kernel=replace(setup.booted, build=build),
+        limits=replace(setup.limits, layout_below=0.0),
     )
 
 

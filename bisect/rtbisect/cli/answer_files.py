@@ -43,19 +43,8 @@ class AnswerFiles:
     def check(self) -> None:
         """ConfigError where a file cannot be written: not only after hours of runs."""
         for option, place in (("--summary", self.summary), ("--plot", self.plot)):
-            if place is None:
-                continue
-            try:
-                there = os.path.lexists(place)
-                with place.open("a"):
-                    pass
-                if not there:
-                    # No answer without a figure has a picture: nothing is left in its place.
-                    place.unlink()
-            except OSError as error:
-                raise ConfigError(
-                    f"{option} {place}: {error.strerror}", "name a file that can be written"
-                ) from error
+            if place is not None:
+                check_writable(option, place)
 
     def shown(self, output: Output, record: CampaignRecord) -> int:
         """Print the answer, then write the files; the exit code."""
@@ -101,6 +90,21 @@ class AnswerFiles:
         assert self.summary is not None
         with self.summary.open("a", encoding="utf-8", errors="replace") as stream:
             stream.write(text)
+
+
+def check_writable(option: str, place: Path) -> None:
+    """ConfigError where the file of an option cannot be written."""
+    try:
+        there = os.path.lexists(place)
+        with place.open("a"):
+            pass
+        if not there:
+            # No answer without a figure has a picture: nothing is left in its place.
+            place.unlink()
+    except OSError as error:
+        raise ConfigError(
+            f"{option} {place}: {error.strerror}", "name a file that can be written"
+        ) from error
 
 
 def files_options(command: Callable[..., int]) -> Callable[..., int]:

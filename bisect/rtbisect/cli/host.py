@@ -16,6 +16,7 @@ import click
 
 from rtbisect.acceptance import inspection
 from rtbisect.campaign import labs
+from rtbisect.cli.host_layouts import layouts
 from rtbisect.cli.options import answers, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import ConfigError, Exit, RtbisectError
@@ -138,6 +139,9 @@ def accept(output: Output, name: str, site: Path | None, tree: str | None, boots
     first_day = inspection.FirstDay(name, tree, boots)
     claims = inspection.host_claims(output.state, site_path(site), first_day, progress)
     return _tell_claims(output, claims, "accepted")
+
+
+host.add_command(layouts)
 
 
 @host.command(epilog='Example: rtbisect host quarantine rt01 --reason "fan 2 is slow"')

@@ -97,7 +97,7 @@ class KernelOnHost:
 
     def _run_linked(self, build: Build, order: RunOrder, request: RunRequest, note: Note) -> Run:
         """A boot of a kernel that is linked anew for it."""
-        seed = seed_of(order.run_id)
+        seed = seed_of(order.linked_as or order.run_id)
         asked = self._asked(build.revision, order.layout)
         with self.tree.held(build.revision) as source:
             linked = self.builder.link(source, asked, build, seed, note)

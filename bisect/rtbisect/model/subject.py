@@ -86,5 +86,5 @@ class RunOrder:
     unit: str | None = None
     #: Of a command: its instructions are counted, whatever it prints.
     count: bool = False
-    #: Of a command whose runs have a layout each: the run whose layout this one has; "": its own.
+    #: Where runs have a layout each: the run whose layout this one has; "": its own.
     linked_as: str = ""

@@ -13,6 +13,7 @@ from rtbisect.words import (
     counts,
     difference,
     judge,
+    layouts,
     mail,
     page,
     pipeline,
@@ -39,6 +40,7 @@ _TABLES: tuple[Mapping[str, Words], ...] = (
     screen.SENTENCES,
     counts.SENTENCES,
     difference.SENTENCES,
+    layouts.SENTENCES,
 )
 _SENTENCES: Mapping[str, Words] = {
     kind: words for table in _TABLES for kind, words in table.items()

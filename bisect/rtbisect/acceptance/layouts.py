@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether the layout of the code can matter on a host: one kernel, linked in several orders of its
+functions, each booted several times.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from rtbisect.acceptance.inspection import check_landed, only_on
+from rtbisect.campaign import assemble
+from rtbisect.campaign.plan import check_target, relinked
+from rtbisect.campaign.trees import tree_of
+from rtbisect.config.site_file import load_site
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.judge.layouts import LayoutBoot
+from rtbisect.lab.lava.remote import LavaServerLab
+from rtbisect.model.campaign import Role
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.layouts import Layouts
+from rtbisect.model.ports import Left, NoNote
+from rtbisect.model.subject import RunOrder
+from rtbisect.process.command import printable
+from rtbisect.words.speak import speak
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtbisect.lab.inventory import Host
+    from rtbisect.lab.kernel_on_host import KernelOnHost
+    from rtbisect.model.campaign import Threshold
+    from rtbisect.model.code import Build
+    from rtbisect.model.lab import Run
+    from rtbisect.model.ports import Screen, Subject
+    from rtbisect.model.setup import Setup
+
+#: So many faults of a lab in a row end it: nobody watches for hours that nothing boots.
+_FAULTS = 3
+#: Standard normal: four of five lie within.
+_FOUR_OF_FIVE = 1.28
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayoutPlan:
+    """What is asked for."""
+
+    #: Its name in the site file; None where the lab is this machine.
+    host: str | None = None
+    #: Tree or build_config whose tip is booted; None: the first one of the site.
+    tree: str | None = None
+    #: 2 or more, and boots of each: 2 or more.
+    layouts: int = 8
+    boots: int = 3
+    #: Of the orders of functions, and of the boots in each round.
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayoutsBooted:
+    """What was measured."""
+
+    #: Full sha.
+    revision: str
+    thresholds: tuple[Threshold, ...]
+    #: The device type where it is emulated, else "".
+    emulated: str
+    boots: tuple[LayoutBoot, ...]
+    #: `Layouts.LEFT_OUT` of all boots that do not count.
+    left_out: tuple[Finding, ...]
+
+
+class _Check(Protocol):
+    def __call__(self, run: Run, /) -> None: ...
+
+
+def boot_layouts(state: Path, place: Path, plan: LayoutPlan, screen: Screen) -> LayoutsBooted:
+    """Build the tip of a tree once, and boot it in each layout, on a host of the site file at
+    `place`. ConfigError where the request does not fit the site or the kernel does not build;
+    InfrastructureError when the lab fails, or no boot measured anything.
+    """
+    site = load_site(place)
+    _check_host(plan.host, site.lab.name, server=site.access is not None)
+    assemble.preflight(state, site)
+    target = site.target(plan.tree or site.kernelci.targets()[0].name)
+    setup = relinked(check_target(site, target))
+    if not any(each.role is Role.PRIMARY for each in setup.thresholds):
+        raise ConfigError(f"the plan of {target.name} has no primary figure", "see docs/suites/")
+    tree = tree_of(state, target)
+    subject = assemble.kernels_on_host(state, site, setup, tree, screen)
+    try:
+        host = None
+        if isinstance(subject.lab, LavaServerLab) and plan.host is not None:
+            host = only_on(subject.lab, site, plan.host, setup.booted.device.name)
+        build = _built(subject, tree.resolve(target.branch), target.name, screen)
+        boots, left_out = in_turns(subject, build, plan, screen, lambda run: _landed(run, host))
+    finally:
+        subject.leave()
+    return _booted(setup, build, boots, left_out)
+
+
+def in_turns(
+    subject: Subject, build: Build, plan: LayoutPlan, screen: Screen, check: _Check
+) -> tuple[tuple[LayoutBoot, ...], tuple[Finding, ...]]:
+    """The boots of a build that count, and what is left out: round by round, the layouts of each in
+    an order of its own. `check` raises where a run cannot be one of the host.
+    """
+    good: list[LayoutBoot] = []
+    left_out: list[Finding] = []
+    faults, took_s = 0, list[float]()
+    turns = _turns(plan)
+    for number, (round_, layout) in enumerate(turns, 1):
+        names = {"layout": layout + 1, "number": round_ + 1}
+        what = Finding.of(Layouts.BOOT, layouts=plan.layouts, boots=plan.boots, **names)
+        left = _left(took_s, len(turns) - number + 1)
+        screen.step(str(speak(what)), number - 1, len(turns), left)
+        order = RunOrder(
+            run_id=f"layouts-{plan.seed}-{layout}-{round_}", number=number,
+            linked_as=f"layouts-{plan.seed}-{layout}",
+        )  # fmt: skip
+        begin = time.monotonic()
+        why: Finding | str | None
+        try:
+            run = subject.run(build, order, NoNote())
+        except InfrastructureError as error:
+            faults += 1
+            if faults == _FAULTS:
+                raise
+            why = error.message
+        else:
+            check(run)
+            faults, why = 0, run.reason or run.status.value
+            took_s.append(time.monotonic() - begin)
+            if run.complete:
+                good.append(LayoutBoot(layout, round_, run))
+                continue
+        left_out.append(Finding.of(Layouts.LEFT_OUT, why=why, **names))
+        screen.say(str(speak(left_out[-1])))
+    return tuple(good), tuple(left_out)
+
+
+def _turns(plan: LayoutPlan) -> list[tuple[int, int]]:
+    """Rounds and layouts, in their order in time."""
+    draw = random.Random(plan.seed)  # noqa: S311
+    turns = []
+    for number in range(plan.boots):
+        order = list(range(plan.layouts))
+        draw.shuffle(order)
+        turns += [(number, layout) for layout in order]
+    return turns
+
+
+def _left(took_s: list[float], boots: int) -> Left | None:
+    """What so many more boots take, by those that were made; None where nobody knows."""
+    if len(took_s) < 2:
+        return None
+    middle_s = boots * statistics.fmean(took_s)
+    # Of the boots to come, and of their mean.
+    wide = _FOUR_OF_FIVE * statistics.stdev(took_s) * (boots + boots**2 / len(took_s)) ** 0.5
+    return Left(low_s=max(0.0, middle_s - wide), middle_s=middle_s, high_s=middle_s + wide)
+
+
+def _booted(
+    setup: Setup, build: Build, boots: tuple[LayoutBoot, ...], left_out: tuple[Finding, ...]
+) -> LayoutsBooted:
+    if not boots:
+        why = speak(left_out[0]) if left_out else ""
+        raise InfrastructureError(f"no boot measured anything: {why}", "see `rtbisect lab check`")
+    device = setup.booted.device
+    return LayoutsBooted(
+        revision=build.revision,
+        thresholds=setup.thresholds,
+        emulated=device.name if device.emulated else "",
+        boots=boots,
+        left_out=left_out,
+    )
+
+
+def _check_host(host: str | None, lab: str, *, server: bool) -> None:
+    if server and host is None:
+        raise ConfigError(
+            f"lab {lab} is a LAVA server", "name the host: `rtbisect host layouts NAME`"
+        )
+    if host is not None and not server:
+        raise ConfigError(f"lab {lab} is this machine", "leave the name of a host out")
+
+
+def _built(subject: KernelOnHost, revision: str, tree: str, screen: Screen) -> Build:
+    screen.say(f"build {revision[:12]}")
+    build = subject.build(revision, 0, NoNote())
+    if not build.ok:
+        raise ConfigError(
+            f"{tree} at {revision[:12]} does not build: {printable(build.first_error)}",
+            "boot a tree that builds",
+        )
+    return build
+
+
+def _landed(run: Run, host: Host | None) -> None:
+    if host is not None:
+        check_landed(run, host)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `rtbisect host layouts` finds."""
+
+from __future__ import annotations
+
+from rtbisect.model.finding import Kind
+
+
+class Layouts(Kind):
+    """Whether the layout of the code matters on a host. Of a figure, `spread` is `SPREAD` and `p`
+    is adjusted.
+    """
+
+    #: Standard deviations, of layouts with its 95% interval, and what two builds differ by in 95 of
+    #: 100 cases, with its largest value; in `unit`, or as shares of the figure.
+    SPREAD = (
+        "layouts.spread",
+        "metric unit share layouts boots boots_sd layouts_sd low high differ differ_most effect",
+    )
+    MATTERS = "layouts.matters", "metric p spread"
+    NEGLIGIBLE = "layouts.negligible", "metric p spread"
+    #: So many layouts with so many boots each would tell; both None where nobody knows.
+    UNDECIDED = "layouts.undecided", "metric p spread layouts boots"
+    #: Of a figure that is not primary; this p is of it alone.
+    SHOWN = "layouts.shown", "metric p spread"
+    #: Too few boots have it.
+    TOO_FEW = "layouts.too-few", "metric"
+
+    #: Under way: boot `number` of layout `layout`.
+    BOOT = "layouts.boot", "layout layouts number boots"
+    #: That boot does not count; `why` is a finding, or what the lab said.
+    LEFT_OUT = "layouts.left-out", "layout number why"
+
+    #: What the site should do.
+    RELINK = "layouts.relink"
+    FIXED = "layouts.fixed"
+    MORE_BOOTS = "layouts.more-boots", "layouts boots"
+    #: Beside it: what an emulator has none of makes no difference there.
+    EMULATED = "layouts.emulated", "device"
+
+    #: What its picture shows, for who does not see it.
+    PICTURE = "layouts.picture", "metric layouts boots low high unit"

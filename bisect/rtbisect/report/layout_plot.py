@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The picture of boots in several code layouts: a column of dots for each layout, and beside them
+the standard deviations of boots and of layouts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rtbisect.judge.stats import mean
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.layouts import Layouts
+from rtbisect.report.page_axis import Axis, axis_of
+from rtbisect.report.page_pictures import ABOVE, Dot, Label, Line, Picture
+from rtbisect.report.page_text import axis_label, floor_of
+from rtbisect.report.text import unit_text
+from rtbisect.words.metrics import name_of
+from rtbisect.words.numbers import tick
+from rtbisect.words.speak import speak
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rtbisect.model.layouts import LayoutFigure
+
+#: In pixels: of a figure with its labels, and the bottom of its dots.
+_PANEL, _BOTTOM = 220, 170
+#: In percent: where columns begin and end, half the line of a mean, and where the bars stand.
+_LEFT, _RIGHT, _HALF = 14.0, 80.0, 1.6
+_BARS = (86.0, 94.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayoutPanel:
+    """A figure as it is drawn."""
+
+    name: str
+    unit: str
+    #: In the unit, of each layout.
+    values: tuple[tuple[float, ...], ...]
+    #: Added before the logarithm where the standard deviations are of logarithms; else None.
+    floor: float | None
+    boots_sd: float
+    layouts_sd: float
+
+    @classmethod
+    def of(cls, figure: LayoutFigure) -> LayoutPanel | None:
+        """None where too few boots have the figure."""
+        if figure.spread is None:
+            return None
+        threshold = figure.threshold
+        return cls(
+            name=name_of(str(threshold.key)),
+            unit=threshold.unit,
+            values=figure.values,
+            floor=floor_of(threshold),
+            boots_sd=figure.spread.boots_sd,
+            layouts_sd=figure.spread.layouts_sd,
+        )
+
+
+def layout_picture(panels: Sequence[LayoutPanel]) -> Picture | None:
+    """All figures below each other; None for none."""
+    drawn = [_Panel(panel, top=number * _PANEL) for number, panel in enumerate(panels)]
+    if not drawn:
+        return None
+    return Picture(
+        name="layouts",
+        description=" ".join(each.told() for each in drawn),
+        height=len(drawn) * _PANEL,
+        grid=tuple(line for each in drawn for line in each.grid()),
+        dots=tuple(dot for each in drawn for dot in each.dots()),
+        lines=tuple(line for each in drawn for line in each.lines()),
+        labels=tuple(label for each in drawn for label in each.labels()),
+    )
+
+
+class _Panel:
+    """Places of one figure, from `top` pixels on."""
+
+    def __init__(self, panel: LayoutPanel, top: int) -> None:
+        self._panel = panel
+        self._top = top
+        self._all = [value for values in panel.values for value in values]
+        self._bars = [self._around(sd) for sd in (panel.boots_sd, panel.layouts_sd)]
+        ends = [end for bar in self._bars for end in bar]
+        self._axis: Axis = axis_of([*self._all, *ends], panel.floor)
+
+    def told(self) -> str:
+        found = Finding.of(
+            Layouts.PICTURE, metric=self._panel.name, layouts=len(self._panel.values),
+            boots=len(self._all), low=min(self._all), high=max(self._all),
+            unit=unit_text(self._panel.unit),
+        )  # fmt: skip
+        return str(speak(found))
+
+    def grid(self) -> Iterator[Line]:
+        for each in self._axis.ticks():
+            yield Line(_LEFT, self._up(each), 100, self._up(each), "grid")
+
+    def dots(self) -> Iterator[Dot]:
+        for number, values in enumerate(self._panel.values):
+            for value in values:
+                yield Dot(self._across(number), self._up(value), "other")
+
+    def lines(self) -> Iterator[Line]:
+        for number, values in enumerate(self._panel.values):
+            if values:
+                at, y = self._across(number), self._up(self._middle(values))
+                yield Line(round(at - _HALF, 2), y, round(at + _HALF, 2), y, "middle")
+        for at, (low, high) in zip(_BARS, self._bars, strict=True):
+            yield Line(at, self._up(low), at, self._up(high), "bar")
+
+    def labels(self) -> Iterator[Label]:
+        name = axis_label(self._panel.name, self._panel.unit, log=self._axis.log)
+        yield Label(0, self._top + 12, name)
+        for each in self._axis.ticks():
+            yield Label(_LEFT - 2, self._up(each) + 4, tick(each), "end")
+        under = self._top + _BOTTOM + 20
+        for number in range(len(self._panel.values)):
+            yield Label(self._across(number), under, str(number + 1), "middle")
+        for at, text in zip(_BARS, ("boots", "layouts"), strict=True):
+            yield Label(at, under, text, "middle")
+
+    def _across(self, layout: int) -> float:
+        step = (_RIGHT - _LEFT) / len(self._panel.values)
+        return round(_LEFT + step * (layout + 0.5), 2)
+
+    def _up(self, value: float) -> float:
+        top = self._top + ABOVE
+        return round(top + (_BOTTOM - ABOVE) * (1 - self._axis.place(value)), 1)
+
+    def _middle(self, values: Sequence[float]) -> float:
+        return self._back(mean([self._scaled(value) for value in values]))
+
+    def _around(self, deviation: float) -> tuple[float, float]:
+        """A standard deviation to both sides of the middle."""
+        middle = self._scaled(self._middle(self._all))
+        return self._back(middle - deviation), self._back(middle + deviation)
+
+    def _scaled(self, value: float) -> float:
+        floor = self._panel.floor
+        return value if floor is None else math.log(value + floor)
+
+    def _back(self, scaled: float) -> float:
+        floor = self._panel.floor
+        return scaled if floor is None else math.exp(scaled) - floor
