@@ -16,7 +16,7 @@ from rtbisect.cli.options import answers, seed_option, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.config.paths import data
 from rtbisect.errors import Exit
-from rtbisect.judge.layouts import DIFFER, advice_of, figures_of
+from rtbisect.judge.layouts import DIFFER, MOST_BOOTS, MOST_LAYOUTS, advice_of, figures_of
 from rtbisect.model.campaign import Role, Scale
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.layouts import Layouts
@@ -40,9 +40,9 @@ _KIND = {
 @click.command(epilog="Example: rtbisect host layouts rt01 --layouts 8 --boots 3")
 @click.argument("name", required=False)
 @click.option("--tree", help="Tree or build_config whose kernel is booted (default: the first).")
-@click.option("--layouts", "orders", type=click.IntRange(2, 64), default=8, show_default=True,
-              help="Orders of the kernel's functions.")  # fmt: skip
-@click.option("--boots", type=click.IntRange(2, 100), default=3, show_default=True,
+@click.option("--layouts", "orders", type=click.IntRange(2, MOST_LAYOUTS), default=8,
+              show_default=True, help="Orders of the kernel's functions.")  # fmt: skip
+@click.option("--boots", type=click.IntRange(2, MOST_BOOTS), default=3, show_default=True,
               help="Boots of each order.")  # fmt: skip
 @click.option("--all", "shown", is_flag=True, help="Show also figures that are not primary.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.svg",
@@ -84,8 +84,7 @@ def layouts(
 def _lines(
     booted: LayoutsBooted, figures: Sequence[LayoutFigure], advice: LayoutAdvice, shown: bool
 ) -> list[str]:
-    primary = Role.PRIMARY
-    found = [told_of(each) for each in figures if shown or each.threshold.role is primary]
+    found = [told_of(each) for each in figures if shown or each.threshold.role is Role.PRIMARY]
     if booted.emulated:
         found.append(Finding.of(Layouts.EMULATED, device=booted.emulated))
     return [str(speak(each)) for each in (*found, _advised(figures, advice))]
