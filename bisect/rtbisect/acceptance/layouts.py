@@ -16,7 +16,7 @@ from rtbisect.campaign import assemble
 from rtbisect.campaign.plan import check_target, relinked
 from rtbisect.campaign.trees import tree_of
 from rtbisect.config.site_file import load_site
-from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.errors import BusyError, ConfigError, InfrastructureError
 from rtbisect.judge.layouts import LayoutBoot
 from rtbisect.lab.lava.remote import LavaServerLab
 from rtbisect.model.campaign import Role
@@ -125,7 +125,7 @@ def in_turns(
         why: Finding | str | None
         try:
             run = subject.run(build, order, NoNote())
-        except InfrastructureError as error:
+        except (InfrastructureError, BusyError) as error:
             faults += 1
             if faults == _FAULTS:
                 raise

@@ -13,7 +13,7 @@ import pytest
 from helpers.campaigns import ROOT, Quiet, sha, with_kernel, world
 from rtbisect.acceptance import layouts
 from rtbisect.cli import app
-from rtbisect.errors import Exit, InfrastructureError
+from rtbisect.errors import BusyError, Exit, InfrastructureError
 from rtbisect.lab.fake import FakeLab
 from rtbisect.model.code import RELINKED, seed_of
 from rtbisect.model.facts import LAYOUT_SEED
@@ -129,7 +129,7 @@ class TestInTurns:
 
     def test_a_fault_of_the_lab_is_left_out_and_three_in_a_row_end_it(self, tmp_path):
         fault = InfrastructureError("no answer", "")
-        script = [fault, fault, RunStatus.COMPLETE, fault]
+        script = [fault, BusyError("in use", ""), RunStatus.COMPLETE, fault]
         _place, _setup, subject = opened(tmp_path, lab_of(0.0, {sha(3): script}))
         boots, left_out = boot(subject)
         assert (len(boots), len(left_out)) == (9, 3)
