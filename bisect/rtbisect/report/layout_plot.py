@@ -16,9 +16,9 @@ from rtbisect.report.page_axis import Axis, axis_of
 from rtbisect.report.page_pictures import ABOVE, Dot, Label, Line, Picture
 from rtbisect.report.page_text import axis_label, floor_of
 from rtbisect.report.text import unit_text
-from rtbisect.words.metrics import name_of
 from rtbisect.words.numbers import tick
 from rtbisect.words.speak import speak
+from rtbisect.words.voice import PLAIN, Voice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ class LayoutPanel:
             return None
         threshold = figure.threshold
         return cls(
-            name=name_of(str(threshold.key)),
+            name=str(threshold.key),
             unit=threshold.unit,
             values=figure.values,
             floor=floor_of(threshold),
@@ -61,9 +61,9 @@ class LayoutPanel:
         )
 
 
-def layout_picture(panels: Sequence[LayoutPanel]) -> Picture | None:
+def layout_picture(panels: Sequence[LayoutPanel], voice: Voice = PLAIN) -> Picture | None:
     """All figures below each other; None for none."""
-    drawn = [_Panel(panel, top=number * _PANEL) for number, panel in enumerate(panels)]
+    drawn = [_Panel(panel, number * _PANEL, voice) for number, panel in enumerate(panels)]
     if not drawn:
         return None
     return Picture(
@@ -80,9 +80,10 @@ def layout_picture(panels: Sequence[LayoutPanel]) -> Picture | None:
 class _Panel:
     """Places of one figure, from `top` pixels on."""
 
-    def __init__(self, panel: LayoutPanel, top: int) -> None:
+    def __init__(self, panel: LayoutPanel, top: int, voice: Voice) -> None:
         self._panel = panel
         self._top = top
+        self._voice = voice
         self._all = [value for values in panel.values for value in values]
         self._bars = [self._around(sd) for sd in (panel.boots_sd, panel.layouts_sd)]
         ends = [end for bar in self._bars for end in bar]
@@ -94,7 +95,7 @@ class _Panel:
             boots=len(self._all), low=min(self._all), high=max(self._all),
             unit=unit_text(self._panel.unit),
         )  # fmt: skip
-        return str(speak(found))
+        return str(speak(found, self._voice))
 
     def grid(self) -> Iterator[Line]:
         for each in self._axis.ticks():
@@ -121,7 +122,7 @@ class _Panel:
         under = self._top + _BOTTOM + 20
         for number in range(len(self._panel.values)):
             yield Label(self._across(number), under, str(number + 1), "middle")
-        for at, text in zip(_BARS, ("boots", "layouts"), strict=True):
+        for at, text in zip(_BARS, (f"{self._voice.run}s", "layouts"), strict=True):
             yield Label(at, under, text, "middle")
 
     def _across(self, layout: int) -> float:

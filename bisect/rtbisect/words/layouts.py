@@ -62,8 +62,8 @@ SENTENCES: Mapping[str, Words] = {
         " a real host"
     ),
     Layouts.PICTURE: (
-        "{metric} of {boots:many boot} in {layouts} layouts, a column each, from {low:number} to"
-        " {high:number}{unit:unit}; bars beside them show the standard deviation of boots and of"
-        " layouts"
+        "{metric} of {boots:many {voice.run}} in {layouts} layouts, a column each, from"
+        " {low:number} to {high:number}{unit:unit}; bars beside them show the standard deviation of"
+        " {voice.run}s and of layouts"
     ),
 }

@@ -11,7 +11,10 @@ from helpers import gallery
 from helpers.campaigns import ROOT
 
 GALLERY = ROOT / "docs/gallery"
-DRAWN = [*GALLERY.glob("*.svg"), bench_budget.PICTURE, ROOT / "docs/road.svg"]
+DRAWN = [
+    *GALLERY.glob("*.svg"),
+    *(ROOT / "docs" / name for name in ("budgets.svg", "layouts.svg", "road.svg")),
+]
 
 
 @pytest.mark.words
