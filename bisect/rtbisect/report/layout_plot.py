@@ -115,7 +115,9 @@ class _Panel:
             yield Line(at, self._up(low), at, self._up(high), "bar")
 
     def labels(self) -> Iterator[Label]:
-        name = axis_label(self._panel.name, self._panel.unit, log=self._axis.log)
+        # The name of a rate says it.
+        unit = "" if self._panel.unit.startswith("1/") else self._panel.unit
+        name = axis_label(self._panel.name, unit, log=self._axis.log)
         yield Label(0, self._top + 12, name)
         for each in self._axis.ticks():
             yield Label(_LEFT - 2, self._up(each) + 4, tick(each), "end")

@@ -42,5 +42,10 @@ def test_figures_stand_below_each_other():
     assert all(math.isfinite(dot.y) and dot.y < both.height for dot in both.dots)
 
 
+def test_an_axis_has_the_unit_that_its_name_lacks():
+    heads = [label.text for label in layout_picture([TIMES, RATES]).labels if label.x == 0]
+    assert heads == ["p50_us, us", "res_per_s, logarithmic"]
+
+
 def test_nothing_has_no_picture():
     assert layout_picture([]) is None
