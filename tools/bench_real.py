@@ -168,7 +168,9 @@ def measure(lab: Lab, history: History, revisions: list[str], runs: int) -> None
     tree = lab.tree(history)
     have = {row.get("revision") for row in kept() if row["history"] == history.name}
     shas = [git(tree, "rev-parse", f"{each}^{{commit}}") for each in revisions]
-    values: dict[str, list[float]] = {sha: [] for sha in shas if sha not in have}
+    if have.intersection(shas):
+        raise SystemExit("some of these have rows: measure a step and its parents in one call")
+    values: dict[str, list[float]] = {sha: [] for sha in shas}
     rng = random.Random(history.name)
     for _ in range(runs):
         for sha in rng.sample(sorted(values), len(values)):
@@ -185,8 +187,11 @@ def limit_of(lab: Lab, history: History, tree: Path) -> float:
     ends: list[float] = []
     for end in (history.good, history.bad):
         git(tree, "checkout", "-q", "-f", end)
-        values = [run_once(lab, history, tree) for _ in range(ENDS_RUNS)]
-        ends.append(statistics.median(value for value in values if value is not None))
+        runs = [run_once(lab, history, tree) for _ in range(ENDS_RUNS)]
+        values = [value for value in runs if value is not None]
+        if not values:
+            raise SystemExit(f"{history.name}: its end {end} has no figure; try it by hand")
+        ends.append(statistics.median(values))
     return sum(ends) / 2
 
 

@@ -25,6 +25,7 @@ from rtbisect.model.kinds.pipeline import Reasons, Searches
 from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.answer import unanswered
 from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets, FurtherRuns
+from rtbisect.pipeline.steps import RUN
 from rtbisect.process.command import one_line
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
@@ -162,7 +163,8 @@ def _run(
         setup, parts = assemble.assemble(store.state, site, request, journal, progress)
         setup = keep_setup(setup, journal)
         progress.say(f"campaign {identity}: {request.kind} of the tree {setup.tree}")
-        runs = store.summary(record).boots
+        # Others, as those that count instructions, are none of the search.
+        runs = len(journal.keys(RUN, finished=True))
         if answered:
             # Where the repository is gone this fails, and the answer stays.
             parts.tree.describe(request.newer)

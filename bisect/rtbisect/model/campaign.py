@@ -320,6 +320,9 @@ class Limits:
     #: Other builds of a proof are taken first where revisions have built. Not in campaigns that
     #: began before they were.
     failing_last: bool = True
+    #: Of tests that are worth the same the first one is taken. In campaigns that began before it
+    #: was so, it is the one that is best by the last bit.
+    ties: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -356,6 +359,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "repeats_layouts": False,
     "short_costs": False,
     "failing_last": False,
+    "ties": False,
 }
 
 

@@ -109,11 +109,6 @@ def layout_variant(layout: int) -> str:
     return f"layout-{layout}" if layout else ""
 
 
-def build_name(sha: str, layout: int) -> str:
-    """What one build of a revision is called beside its others."""
-    return f"{sha}/{layout_variant(layout)}" if layout else sha
-
-
 def variant_beside(variant: str, layout: int) -> str:
     """Variant of a build with another layout, where that with layout 0 has one, too."""
     return "+".join(filter(None, (variant, layout_variant(layout))))

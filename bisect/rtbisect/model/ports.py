@@ -204,8 +204,10 @@ class Journal(Protocol):
     def rewrite(self, key: str, kind: type[T], value: T) -> None:
         """Keep what step `key` recorded in another form of the same."""
 
-    def keys(self, prefix: str) -> frozenset[str]:
-        """Keys of the steps that begin so, those of before a resume too, without that beginning."""
+    def keys(self, prefix: str, *, finished: bool = False) -> tuple[str, ...]:
+        """Keys of the steps that begin so, in the order in which they began, without that prefix;
+        also those of before a resume that are not reached again yet. `finished`: only these.
+        """
 
     def summary(self) -> Summary:
         """Counts of builds, boots, skips and seconds so far."""

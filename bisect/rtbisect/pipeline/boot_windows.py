@@ -72,3 +72,11 @@ def left_out_s(run: Run, windows: tuple[str, ...]) -> float:
         return 0.0
     timed = zip(run.window_order, run.window_s, strict=True)
     return sum(seconds for name, seconds in timed if name not in windows)
+
+
+def seconds_of(run: Run, windows: tuple[str, ...]) -> float:
+    """What a boot takes that measures in these windows alone, by one that measured in more; all of
+    it where its clocks disagree: a lab has one, its device another.
+    """
+    left_s = run.seconds - left_out_s(run, windows)
+    return left_s if left_s > 0 else run.seconds

@@ -48,7 +48,7 @@ class Budget:
     builds: Sequence[Build]
     #: How many were built with another layout, or without PREEMPT_RT.
     layouts: int
-    #: What boots that ended took, in their order: of their windows those that boots still have.
+    #: Seconds of boots that ended, in their order, without windows that boots no longer have.
     boot_s: Sequence[float]
     #: Boots that began, also those that nobody waited for yet.
     begun: int

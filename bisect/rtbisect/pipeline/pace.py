@@ -26,9 +26,9 @@ class Pace:
     """
 
     clock: Callable[[], float] = time.monotonic
-    #: Seconds beside a command, the last run's last.
+    #: Seconds beside a command, the newest last.
     _beside_s: deque[float] = field(default_factory=lambda: deque(maxlen=LAST))
-    #: The begin of the last run and the seconds of its command; None after a build.
+    #: The begin of the last run, and the seconds since then of its command and of builds.
     _last: tuple[float, float] | None = None
 
     def ran(self, begun_s: float, seconds: float) -> None:
@@ -38,9 +38,11 @@ class Pace:
             self._beside_s.append(max(0.0, begun_s - before_s - took_s))
         self._last = begun_s, seconds
 
-    def built(self) -> None:
-        """There was a build since the last run."""
-        self._last = None
+    def built(self, seconds: float) -> None:
+        """Since the last run something was built, in so many seconds."""
+        if self._last is not None:
+            begun_s, took_s = self._last
+            self._last = begun_s, took_s + seconds
 
     def left(self, left: Left | None, runs: int) -> Left | None:
         """The time of so many runs to come, of which `left` knows the commands and builds."""

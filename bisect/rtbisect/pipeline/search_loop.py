@@ -87,12 +87,13 @@ def search(
             share_looks=limits.share_looks,
             disturbed=limits.disturbed,
             failing_last=limits.failing_last,
+            ties=limits.ties,
             build_noise=not steps.traits.relaid,
         ),
         max_boots=max(budget.search_boots_left(), 2 * limits.calibrate_min),
         max_builds=limits.max_builds,
         prior_none=prior_none,
-        chosen=steps.chosen,
+        built_before=() if limits.ties else steps.built_before,
     )
     state = engine.start(_with_costs(spec, budget))
     state = _with_silent_commits(steps, state)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.judge.boots import Boots
 from rtbisect.judge.gates.reachability import Changed
-from rtbisect.model.code import Build, Change, CommitGraph, build_name, layout_variant
+from rtbisect.model.code import Build, Change, CommitGraph, layout_variant
 from rtbisect.model.command import narrowing_of
 from rtbisect.model.finding import Finding, Kind, Value
 from rtbisect.model.formats import kept_as
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from rtbisect.model.setup import Setup
 
 
-#: How the keys of steps begin that build.
-_BUILD = "build/"
+#: How the keys of steps begin that build, and of those that run what was built.
+_BUILD, RUN = "build/", "run/"
 #: What a search boots, with all that is to come in view.
 _SEARCHING = frozenset(
     (BootPurpose.CALIBRATE, BootPurpose.SEARCH, BootPurpose.CONTROL, BootPurpose.RECHECK_END)
@@ -182,10 +182,14 @@ class Steps:
         self.further.heed_stop()
 
         def run_build(note: Note) -> Build:
-            self.pace.built()
-            return self._with_same_tools(self.ports.subject.build(sha, layout, note))
+            begun_s = self.pace.clock()
+            build = self._with_same_tools(self.ports.subject.build(sha, layout, note))
+            if told:
+                self.pace.built(self.pace.clock() - begun_s)
+            return build
 
-        build = self.ports.journal.step(_BUILD + build_name(sha, layout), Build, run_build)
+        key = f"{_BUILD}{sha}/{variant}" if layout else _BUILD + sha
+        build = self.ports.journal.step(key, Build, run_build)
         if layout:
             self.layouts[sha, layout] = build
         else:
@@ -200,9 +204,11 @@ class Steps:
         return build
 
     @property
-    def chosen(self) -> frozenset[str]:
-        """Builds of this campaign, also those that it had before a resume and has yet to reach."""
-        return self.ports.journal.keys(_BUILD)
+    def built_before(self) -> tuple[str, ...]:
+        """Revisions in the order in which this campaign built them, also those that it built before
+        a resume and has yet to reach.
+        """
+        return tuple(key for key in self.ports.journal.keys(_BUILD) if "/" not in key)
 
     def _tell_build(self, build: Build, sha: str, variant: str) -> None:
         if not build.ok:
@@ -346,7 +352,7 @@ class Steps:
             self.pace.ran(begun_s, run.seconds)
             return replace(run, layout=ask.layout)
 
-        return lambda: journal.step(f"run/{number:04d}", Run, carry_out)
+        return lambda: journal.step(f"{RUN}{number:04d}", Run, carry_out)
 
     def _expected_total(self, number: int, ask: BootRequest) -> int:
         """Boots of the campaign, for the progress. A part of the proof knows itself alone: what the
@@ -395,7 +401,7 @@ class Steps:
             builds=tuple(self.builds.values()),
             layouts=len(self.layouts),
             boot_s=tuple(
-                run.seconds - boot_windows.left_out_s(run, left_to)
+                boot_windows.seconds_of(run, left_to)
                 for run in self.alike or self.runs
                 if run.seconds > 0
             ),

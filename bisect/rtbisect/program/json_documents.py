@@ -16,15 +16,15 @@ _BEGIN = re.compile(r'^[ \t]{0,200}(?=\{\s{0,200}["}])', re.MULTILINE)
 
 
 def repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; several numbers of one name in it are a list of them."""
+    """A JSON object; several numbers, or lists of them, of one name in it are one list."""
     value = dict(pairs)
     if len(value) == len(pairs):
         return value
-    numbers: dict[str, list[float]] = {}
+    found: dict[str, list[Any]] = {}
     for key, each in pairs:
-        if isinstance(each, float):
-            numbers.setdefault(key, []).append(each)
-    return value | {key: each for key, each in numbers.items() if len(each) > 1}
+        found.setdefault(key, []).extend(each if isinstance(each, list) else [each])
+    numbers = {k: all_ for k, all_ in found.items() if all(isinstance(n, float) for n in all_)}
+    return value | {key: all_ for key, all_ in numbers.items() if len(all_) > 1}
 
 
 #: Numbers of thousands of digits are no integers for Python; a raw line break in a string is

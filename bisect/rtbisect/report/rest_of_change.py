@@ -5,34 +5,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
-from rtbisect.judge.stats import mean, median
-from rtbisect.judge.verdict import FULL_RECOVERY
-from rtbisect.model.campaign import Outcome, Scale, Statistic
+from rtbisect.judge.verdict import FULL_RECOVERY, judge
+from rtbisect.model.campaign import Level, Outcome, Scale
 from rtbisect.model.command import CommandRequest, command_line
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
-from rtbisect.model.kinds.search import Checks
+from rtbisect.model.result import CheckStatus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.model.campaign import CampaignRequest, Threshold
+    from rtbisect.model.campaign import CampaignRequest, Judgement, Sample, Threshold
     from rtbisect.model.lab import Run
-    from rtbisect.model.result import Result
-
-
-#: What a part of the range makes at least to be searched. Luck of both ends, which looks like a
-#: rest, lies on both sides of the commit.
-_PART = 1 - FULL_RECOVERY
+    from rtbisect.model.result import Result, Verification
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """A part of the range that makes much of the change, too."""
+    """A part of the range that makes some of the change, too."""
 
     #: Of the change between the ends, what the named commit makes: 0..1.
     share: float
@@ -46,51 +39,47 @@ class Rest:
 
 
 def rest_of(request: CampaignRequest, result: Result, runs: Sequence[Run]) -> Rest | None:
-    """None where the commit makes all of it, as far as is known, or where the search has looked for
-    the rest already.
+    """None where the commit makes all of the change, where no part of the range surely makes
+    another one, or where the search has looked for it already (`verification.incomplete`).
     """
-    levels = _levels(request, result, runs)
-    if not levels or levels[3] == levels[0]:
+    proof = _proof_of(result)
+    if proof is None or proof.judgement is None or not proof.recovery:
         return None
-    before, made, behind = (
-        (new - base) / (levels[3] - levels[0]) for base, new in pairwise(levels)
-    )
-    if not 0 < made < FULL_RECOVERY or max(before, behind) < _PART:
+    culprit, judged = str(result.culprit), proof.judgement
+    threshold = CommandRequest.of(request).threshold().toward(request.sought)
+
+    def end(sha: str) -> Sample:
+        return Boots(tuple(run for run in runs if run.revision == sha)).sample(threshold.key)
+
+    parts = [
+        (judge(threshold, end(request.older), judged.base), (request.older, proof.parent)),
+        (judge(threshold, judged.new, end(request.newer)), (culprit, request.newer)),
+    ]
+    worse = [
+        (_size(found, threshold), ends) for found, ends in parts if found.level is Level.REGRESSED
+    ]
+    if not worse:
         return None
-    culprit = str(result.culprit)
-    part = replace(request, older=culprit)
-    if before > behind:
-        part = replace(request, newer=f"{culprit}^")
-    return Rest(share=made, command=command_line(part, None))
+    _, (older, newer) = max(worse)
+    line = command_line(replace(request, older=older, newer=newer), None)
+    return Rest(share=proof.recovery, command=line)
 
 
-def _levels(request: CampaignRequest, result: Result, runs: Sequence[Run]) -> list[float]:
-    """Of the older end, the parent, the commit and the newer end; [] where nothing is left to be
-    searched, or one of them has no level.
+def _proof_of(result: Result) -> Verification | None:
+    """The comparison with a parent that shows least of the change; None where that is all of it,
+    as far as is known, or by more than luck not, which the search itself has followed.
     """
-    judged, notes = result.judgement, [check.note for check in result.verifications]
-    searched = any(note is not None and note.kind == Checks.EXPLAINS_PART for note in notes)
-    if result.outcome is not Outcome.CULPRIT or judged is None or searched:
-        return []
-    if judged.figure is not None or not judged.two_sided:
-        # A wider spread is no part of a change of level.
-        return []
-    threshold = CommandRequest.of(request).threshold()
-    older, newer = (_values(runs, sha, threshold) for sha in (request.older, request.newer))
-    sides = older, judged.base.values, judged.new.values, newer
-    levels = [_level(values, threshold) for values in sides if values]
-    whole = len(levels) == len(sides) and all(map(math.isfinite, levels))
-    return levels if whole else []
+    passed = [
+        check
+        for check in result.verifications
+        if check.parent and check.status is CheckStatus.PASS and check.recovery is not None
+    ]
+    if result.outcome is not Outcome.CULPRIT or any(check.short for check in passed):
+        return None
+    least = min(passed, key=lambda check: check.recovery or 0.0, default=None)
+    return least if least and (least.recovery or 0.0) < FULL_RECOVERY else None
 
 
-def _values(runs: Sequence[Run], sha: str, threshold: Threshold) -> tuple[float, ...]:
-    of_revision = Boots(tuple(run for run in runs if run.revision == sha))
-    return of_revision.sample(threshold.key).values
-
-
-def _level(values: Sequence[float], threshold: Threshold) -> float:
-    """On the scale that changes are compared on; NaN where a figure has no logarithm."""
-    middle = (mean if threshold.statistic is Statistic.FRACTION else median)(values)
-    if threshold.scale is not Scale.LOG:
-        return middle
-    return math.log(middle) if middle > 0 else math.nan
+def _size(found: Judgement, threshold: Threshold) -> float:
+    """How large a change is, on the scale of its figure."""
+    return abs(math.log(found.effect) if threshold.scale is Scale.LOG else found.effect)

@@ -44,6 +44,9 @@ class Parts:
     #: Other builds of a proof are taken first where revisions have built; not in campaigns that
     #: began before they were.
     failing_last: bool = True
+    #: Of tests that are worth the same the first one is taken, and not what a processor rounds up;
+    #: not in campaigns that began before it was so.
+    ties: bool = True
     #: Boots may fall into a few states.
     states: bool = True
 

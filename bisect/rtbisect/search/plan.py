@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.model.code import build_name
 from rtbisect.search.information import entropy, information, normal_bits
 from rtbisect.search.outlook import levels
 from rtbisect.search.spec import NONE_AT_MOST, BootPurpose, Trial
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rtbisect.search.ancestry import Bools, Floats
     from rtbisect.search.outlook import Sides
     from rtbisect.search.posterior import Kernel, Posterior
@@ -148,7 +145,7 @@ class _Picker:
         # Useless boots are left out first: beside commits that fail, a small worth of a good
         # test is still worth more than a cheap one that tells nothing.
         worth = np.where(gain >= USELESS_BITS, gain, 0.0) * self._worth
-        best = self._first_of_best(worth, self._shas)
+        best = self._best(worth)
         sha, place, bits = self._best_other_layout(fresh)
         spec = self._state.spec
         cost = (spec.layout_cost_s or 0.0) * spec.parts.costs + spec.boot_cost_s
@@ -212,21 +209,37 @@ class _Picker:
         good_bits = _gain_of_good(self._groups) * (not self.picked)
         options = [(self._shas[i], i, float(fresh[i])) for i in self._repeats]
         options.append((self._state.spec.graph.older, -1, good_bits))
-        next_layout = self._state.ledger.next_layout
-        options = [each for each in options if next_layout(each[0])]
+        options = [each for each in options if self._state.ledger.next_layout(each[0])]
         if not options:
             return "", -1, 0.0
-        names = [build_name(sha, next_layout(sha)) for sha, _i, _bits in options]
-        bits = np.array([bits for _sha, _i, bits in options])
-        return options[self._first_of_best(bits, names)]
+        # All of these are another build each: no journal tells which one was taken by a last bit.
+        bits = np.array([each[2] for each in options])
+        return options[_tied(bits)[0] if self._state.spec.parts.ties else int(bits.argmax())]
 
-    def _first_of_best(self, worth: Floats, names: Sequence[str]) -> int:
-        """The first of those that are worth most (n,), to what is rounded, whose builds have these
-        names: of one that was chosen before, where there is one.
+    def _best(self, worth: Floats) -> int:
+        """The candidate that is worth most (n,): the first of those that are worth as much. Older
+        searches took the one that their processor rounded up, which was built next.
         """
-        best = np.flatnonzero(worth >= (1 - ROUNDED) * worth.max()).tolist()
-        chosen = self._state.spec.chosen
-        return next((i for i in best if names[i] in chosen), best[0])
+        tied, spec = _tied(worth), self._state.spec
+        if spec.parts.ties:
+            return tied[0]
+        best = int(worth.argmax())
+        if self._built[best] or not spec.built_before:
+            return best
+        stands_for = self._state.ledger.equal.stand_in
+        places = {sha: n for n, sha in enumerate(spec.built_before)}
+        next_built = [
+            (places[sha], i)
+            for i in tied
+            if not self._built[i] and (sha := stands_for(self._shas[i])) in places
+        ]
+        return min(next_built, default=(0, best))[1]
+
+
+def _tied(worth: Floats) -> list[int]:
+    """The places of all that are worth most, but for what is rounded, ascending."""
+    tied: list[int] = np.flatnonzero(worth >= (1 - ROUNDED) * worth.max()).tolist()
+    return tied
 
 
 def _parts(posterior: Posterior) -> list[_Part]:

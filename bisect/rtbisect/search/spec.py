@@ -82,10 +82,9 @@ class SearchSpec:
     alpha: float = 0.01
     #: Which parts of the model are on (benchmarks turn some off).
     parts: Parts = WHOLE_MODEL
-    #: Builds that a search which is carried out again chose before: of tests that are worth the
-    #: same these come first. Processors round differently, so that which one was best by the last
-    #: bit is no rule. A build of a layout has its name behind the revision.
-    chosen: frozenset[str] = frozenset()
+    #: Revisions in the order in which a search that is carried out again has built them: where
+    #: parts.ties is off, and tests are worth the same, it has taken the first of them.
+    built_before: tuple[str, ...] = ()
 
     @property
     def of_shares(self) -> bool:

@@ -105,11 +105,18 @@ class StoreJournal:
         self._db.execute(self._update(key).values(value=codec.to_json(kind, value)))
         self._heard("rewritten")
 
-    def keys(self, prefix: str) -> frozenset[str]:
+    def keys(self, prefix: str, *, finished: bool = False) -> tuple[str, ...]:
         """See ports.Journal."""
-        of_campaign = db.step.c.campaign == self._campaign
-        keys = (str(row["key"]) for row in self._db.rows(db.step, of_campaign))
-        return frozenset(key.removeprefix(prefix) for key in keys if key.startswith(prefix))
+        wanted = (
+            sa.select(db.step.c.key)
+            .where(db.step.c.campaign == self._campaign)
+            .where(db.step.c.key.startswith(prefix, autoescape=True))
+            .order_by(db.step.c.seq)
+        )
+        if finished:
+            wanted = wanted.where(db.step.c.state == "finished")
+        with self._db.read() as connection:
+            return tuple(key.removeprefix(prefix) for key in connection.execute(wanted).scalars())
 
     def tell(self, finding: Finding) -> None:
         """Keep one line of the story; lines that were told before the resume stay as they are."""

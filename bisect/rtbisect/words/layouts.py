@@ -25,15 +25,16 @@ def _p(data: Mapping[str, Any]) -> str:
 def _spread(data: Mapping[str, Any]) -> str:
     size = {name: _size(name, data) for name in data}
     return (
-        f"two builds of one code differ by {size['differ']} (at most {size['differ_most']}), the"
-        f" least effect that counts is {size['effect']}; standard deviation of boots"
-        f" {size['boots_sd']}, of layouts {size['layouts_sd']} ({size['low']} to {size['high']});"
+        f"two builds of one code differ by up to {size['differ']} in 95 of 100 cases (upper"
+        f" bound {size['differ_most']}), the least effect that counts is {size['effect']}; standard"
+        f" deviation of boots {size['boots_sd']}, of layouts {size['layouts_sd']} ({size['low']} to"
+        f" {size['high']});"
         " {boots} boots of {layouts} layouts"
     )
 
 
 def _undecided(data: Mapping[str, Any]) -> str:
-    more = "no number of boots up to 6400"
+    more = "no number of boots that was tried"
     if data["boots"]:
         more = "{layouts} layouts with {boots} boots each"
     return f"{{metric}}: not told ({_p(data)}): {{spread}}; {more} would tell"
@@ -49,13 +50,13 @@ SENTENCES: Mapping[str, Words] = {
     Layouts.BOOT: "link layout {layout} of {layouts}, boot {number} of {boots}",
     Layouts.LEFT_OUT: "boot {number} of layout {layout} is left out: {why}",
     Layouts.RELINK: (
-        "set build.layout: relink in the site file, so that each boot has a layout of its own"
+        "use build.layout: relink in the site file, so that each boot has a layout of its own"
     ),
-    Layouts.FIXED: "leave build.layout: fixed",
+    Layouts.FIXED: "build.layout: fixed is enough",
     Layouts.MORE_BOOTS: lambda data: (
         "boot more: --layouts {layouts} --boots {boots}"
         if data["boots"]
-        else "boot more, or set build.layout: relink to be safe"
+        else "boot more, or use build.layout: relink to be safe"
     ),
     Layouts.EMULATED: (
         "{device} is emulated and has neither caches nor branch predictors: this says nothing of"

@@ -23,6 +23,6 @@ def test_time_beside_the_commands_counts_with_what_is_left():
 def test_a_build_between_two_runs_is_not_beside_them():
     pace = Pace()
     pace.ran(100.0, 0.2)
-    pace.built()
-    pace.ran(900.0, 0.2)
-    assert pace.left(LEFT, 50) == LEFT
+    pace.built(30.0)
+    pace.ran(130.4, 0.2)
+    assert round(pace.left(LEFT, 50).middle_s, 6) == 20.0

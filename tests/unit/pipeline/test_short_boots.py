@@ -11,7 +11,12 @@ from rtbisect.lab.fake import FakeLab
 from rtbisect.lab.windows import LEVELS, WINDOWS
 from rtbisect.model.campaign import CampaignRequest, Limits, Outcome
 from rtbisect.model.kinds.pipeline import Searches
+from rtbisect.model.lab import Run, RunStatus
 from rtbisect.pipeline import bisect
+from rtbisect.pipeline.boot_queue import BootRequest
+from rtbisect.pipeline.boot_windows import seconds_of
+from rtbisect.pipeline.steps import Steps
+from rtbisect.search.spec import BootPurpose
 
 ALL = {window.name for window in WINDOWS}
 PF, NOISE, RCU = {"pf-on", "pf-off"}, {"osnoise-off"}, {"rcu-off"}
@@ -136,6 +141,30 @@ def test_boots_to_come_take_what_short_ones_take(tmp_path):
     told = Told()
     searched(tmp_path, lab_of(), progress=told)
     assert told.boot_s == pytest.approx(GUEST_S + 2.0 * len(PF))
+
+
+def test_a_boot_takes_the_windows_that_it_has():
+    windows = (("a", "b", "c"), (1.0, 2.0, 4.0))
+    run = Run(
+        run_id="r", revision="r", status=RunStatus.COMPLETE, window_order=windows[0],
+        window_s=windows[1], seconds=10.0,
+    )  # fmt: skip
+    assert seconds_of(run, ("a",)) == 4.0
+    # All of it: in all windows; where nothing timed them; where two clocks disagree.
+    assert seconds_of(run, ()) == 10.0
+    assert seconds_of(replace(run, window_s=()), ("a",)) == 10.0
+    assert seconds_of(replace(run, seconds=5.0), ("a",)) == 5.0
+
+
+@pytest.mark.parametrize(("rule", "windows"), [(True, 2), (False, len(ALL))])
+def test_campaigns_that_began_before_take_boots_as_they_were(tmp_path, rule, windows):
+    world = World(tmp_path, line_of(2), lab_of(), limits=Limits(short_costs=rule))
+    setup, parts = with_kernel(*world.open(), explaining=LEVELS)
+    steps = Steps.of(setup, parts, None)
+    steps.boot(BootRequest(sha=sha(0), purpose=BootPurpose.SEARCH))
+    assert steps.budget.boot_cost_s() == GUEST_S + 2.0 * len(ALL)
+    steps.measure_only(tuple(steps.runs[0].window_order[:2]))
+    assert steps.budget.boot_cost_s() == GUEST_S + 2.0 * windows
 
 
 def test_a_suite_that_is_asked_for_is_all_that_boots_measure(tmp_path):

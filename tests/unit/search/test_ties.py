@@ -8,6 +8,7 @@ from helpers.searches import Toy, search
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.search import plan
 from rtbisect.search.events import Built
+from rtbisect.search.parts import Parts
 
 BRANCH = 9
 
@@ -48,9 +49,22 @@ def test_the_last_bit_chooses_nothing(monkeypatch, share, counts):
     assert first_build() == (other(first) if counts else first)
 
 
-def test_what_was_chosen_before_is_chosen_again():
+def test_older_searches_take_again_what_they_built_next():
+    older = {"parts": Parts(ties=False)}
     first = first_build()
-    assert first_build(chosen=frozenset({other(first)})) == other(first)
-    # Not what is worth less, and not another one where both were.
-    assert first_build(chosen=frozenset({"a0", "b0"})) == first
-    assert first_build(chosen=frozenset({first, other(first)})) == first
+    assert first_build(**older, built_before=("good", "merge", other(first), first)) == other(first)
+    assert first_build(**older, built_before=("good", "merge", first, other(first))) == first
+    # Not what is worth less.
+    assert first_build(**older, built_before=("a0", "b0")) == first_build(**older)
+
+
+def test_older_searches_go_on_by_the_last_bit(monkeypatch):
+    first, whole = first_build(), plan._gain
+
+    def rounded(state, groups):
+        gain = whole(state, groups)
+        ours = [commit.sha == other(first) for commit in state.spec.graph.commits]
+        return np.where(ours, gain * (1 + 1e-13), gain)
+
+    monkeypatch.setattr(plan, "_gain", rounded)
+    assert first_build(parts=Parts(ties=False)) == other(first)

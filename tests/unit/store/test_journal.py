@@ -50,10 +50,10 @@ def test_a_finished_step_gives_back_its_value_and_is_not_done_again(store):
 
 def test_steps_are_known_before_they_are_reached_again(store):
     journal = journal_of(store)
-    for key in ("build/a", "build/a/layout-1", "run/0001"):
+    for key in ("build/b", "build/a", "run/0001", "build/a/layout-1"):
         journal.step(key, Value, lambda _note: Value(1))
-    journal_of(store).step("build/b", Value, lambda _note: Value(1))
-    assert journal_of(store, journal.campaign).keys("build/") == {"a", "a/layout-1"}
+    journal_of(store).step("build/c", Value, lambda _note: Value(1))
+    assert journal_of(store, journal.campaign).keys("build/") == ("b", "a", "a/layout-1")
 
 
 def test_a_step_that_raised_is_done_again(store):

@@ -21,12 +21,14 @@ OF_RATE = Finding.of(
     **NUMBERS,
 )  # fmt: skip
 TIME = (
-    "two builds of one code differ by 84.5 us (at most 330 us), the least effect that counts is"
+    "two builds of one code differ by up to 84.5 us in 95 of 100 cases (upper bound 330 us), the"
+    " least effect that counts is"
     " 800 us; standard deviation of boots 140 us, of layouts 30.5 us (0 us to 119 us); 24 boots of"
     " 8 layouts"
 )
 RATE = (
-    "two builds of one code differ by 8.5% (at most 33.0%), the least effect that counts is 80.0%;"
+    "two builds of one code differ by up to 8.5% in 95 of 100 cases (upper bound 33.0%), the least"
+    " effect that counts is 80.0%;"
     " standard deviation of boots 14.0%, of layouts 3.0% (0.0% to 11.9%); 24 boots of 8 layouts"
 )
 FIGURE = {"metric": "rcu.p50_us@rcu-off", "p": 0.0414, "spread": OF_TIME}
@@ -46,7 +48,7 @@ WORDS = [
     (
         Layouts.UNDECIDED,
         FIGURE | {"layouts": None, "boots": None},
-        f"{NAME}: not told (p = 0.041): {TIME}; no number of boots up to 6400 would tell",
+        f"{NAME}: not told (p = 0.041): {TIME}; no number of boots that was tried would tell",
     ),
     (Layouts.SHOWN, FIGURE, f"{NAME} (p = 0.041): {TIME}"),
     (Layouts.TOO_FEW, {"metric": NAME}, f"{NAME}: too few boots have it"),
@@ -63,9 +65,9 @@ WORDS = [
     (
         Layouts.RELINK,
         {},
-        "set build.layout: relink in the site file, so that each boot has a layout of its own",
+        "use build.layout: relink in the site file, so that each boot has a layout of its own",
     ),
-    (Layouts.FIXED, {}, "leave build.layout: fixed"),
+    (Layouts.FIXED, {}, "build.layout: fixed is enough"),
     (
         Layouts.MORE_BOOTS,
         {"layouts": 16, "boots": 5},
@@ -74,7 +76,7 @@ WORDS = [
     (
         Layouts.MORE_BOOTS,
         {"layouts": None, "boots": None},
-        "boot more, or set build.layout: relink to be safe",
+        "boot more, or use build.layout: relink to be safe",
     ),
     (
         Layouts.EMULATED,
