@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from rtbisect.config.kernelci import BuildTarget
     from rtbisect.lab.inventory import Host
     from rtbisect.model.code import Build
     from rtbisect.model.lab import Run
@@ -118,9 +119,9 @@ def only_on(lab: LavaServerLab, site: Site, name: str, kind: str) -> Host:
     return host
 
 
-def check_landed(run: Run, host: Host) -> None:
-    """InfrastructureError for a boot of another host."""
-    if run.device and run.device != host.device:
+def check_landed(run: Run, host: Host | None) -> None:
+    """InfrastructureError for a boot of another host; None: any will do."""
+    if host is not None and run.device and run.device != host.device:
         raise InfrastructureError(
             f"a job landed on {run.device}", f"give {host.device} a tag of its own"
         )
@@ -131,8 +132,21 @@ def _site_and_setup(place: Path, tree: str | None) -> tuple[Site, Setup]:
     site = load_site(place)
     if site.access is None:
         raise ConfigError(f"lab {site.lab.name} has no server", "`make test-road` tries this one")
-    target = site.target(tree or site.kernelci.targets()[0].name)
-    return site, check_target(site, target)
+    return site, check_target(site, target_of(site, tree))
+
+
+def target_of(site: Site, tree: str | None) -> BuildTarget:
+    """The tree or build_config of this name; None: the first one of the site."""
+    return site.target(tree or site.kernelci.targets()[0].name)
+
+
+def check_built(build: Build, tree: str, hint: str) -> None:
+    """ConfigError for a tip that does not build; `hint` is what to do then."""
+    if not build.ok:
+        raise ConfigError(
+            f"{tree} at {build.revision[:12]} does not build: {printable(build.first_error)}",
+            hint,
+        )
 
 
 def _server_lab(state: Path, site: Site, progress: Screen) -> LavaServerLab:
@@ -163,9 +177,5 @@ def _build_tip(
     request = replace(setup.booted.build, revision=revision)
     with tree.held(revision) as source:
         build = builder.build(source, request, NoNote())
-    if not build.ok:
-        raise ConfigError(
-            f"{target.name} at {revision[:12]} does not build: {printable(build.first_error)}",
-            "accept a host by a kernel that builds",
-        )
+    check_built(build, target.name, "accept a host by a kernel that builds")
     return build

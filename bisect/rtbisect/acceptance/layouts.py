@@ -9,9 +9,9 @@ import random
 import statistics
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from rtbisect.acceptance.inspection import check_landed, only_on
+from rtbisect.acceptance.inspection import check_built, check_landed, only_on, target_of
 from rtbisect.campaign import assemble
 from rtbisect.campaign.plan import check_target, relinked
 from rtbisect.campaign.trees import tree_of
@@ -24,13 +24,12 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.layouts import Layouts
 from rtbisect.model.ports import Left, NoNote
 from rtbisect.model.subject import RunOrder
-from rtbisect.process.command import printable
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from rtbisect.lab.inventory import Host
     from rtbisect.lab.kernel_on_host import KernelOnHost
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.code import Build
@@ -73,10 +72,6 @@ class LayoutsBooted:
     left_out: tuple[Finding, ...]
 
 
-class _Check(Protocol):
-    def __call__(self, run: Run, /) -> None: ...
-
-
 def boot_layouts(state: Path, place: Path, plan: LayoutPlan, screen: Screen) -> LayoutsBooted:
     """Build the tip of a tree once, and boot it in each layout, on a host of the site file at
     `place`. ConfigError where the request does not fit the site or the kernel does not build;
@@ -85,7 +80,7 @@ def boot_layouts(state: Path, place: Path, plan: LayoutPlan, screen: Screen) -> 
     site = load_site(place)
     _check_host(plan.host, site.lab.name, server=site.access is not None)
     assemble.preflight(state, site)
-    target = site.target(plan.tree or site.kernelci.targets()[0].name)
+    target = target_of(site, plan.tree)
     setup = relinked(check_target(site, target))
     if not any(each.role is Role.PRIMARY for each in setup.thresholds):
         raise ConfigError(f"the plan of {target.name} has no primary figure", "see docs/suites/")
@@ -96,14 +91,16 @@ def boot_layouts(state: Path, place: Path, plan: LayoutPlan, screen: Screen) -> 
         if isinstance(subject.lab, LavaServerLab) and plan.host is not None:
             host = only_on(subject.lab, site, plan.host, setup.booted.device.name)
         build = _built(subject, tree.resolve(target.branch), target.name, screen)
-        boots, left_out = in_turns(subject, build, plan, screen, lambda run: _landed(run, host))
+        boots, left_out = in_turns(
+            subject, build, plan, screen, lambda run: check_landed(run, host)
+        )
     finally:
         subject.leave()
     return _booted(setup, build, boots, left_out)
 
 
 def in_turns(
-    subject: Subject, build: Build, plan: LayoutPlan, screen: Screen, check: _Check
+    subject: Subject, build: Build, plan: LayoutPlan, screen: Screen, check: Callable[[Run], None]
 ) -> tuple[tuple[LayoutBoot, ...], tuple[Finding, ...]]:
     """The boots of a build that count, and what is left out: round by round, the layouts of each in
     an order of its own. `check` raises where a run cannot be one of the host.
@@ -191,14 +188,5 @@ def _check_host(host: str | None, lab: str, *, server: bool) -> None:
 def _built(subject: KernelOnHost, revision: str, tree: str, screen: Screen) -> Build:
     screen.say(f"build {revision[:12]}")
     build = subject.build(revision, 0, NoNote())
-    if not build.ok:
-        raise ConfigError(
-            f"{tree} at {revision[:12]} does not build: {printable(build.first_error)}",
-            "boot a tree that builds",
-        )
+    check_built(build, tree, "boot a tree that builds")
     return build
-
-
-def _landed(run: Run, host: Host | None) -> None:
-    if host is not None:
-        check_landed(run, host)

@@ -61,6 +61,8 @@ class Figured:
     builds: tuple[Build, ...]
     #: None where an end has no figure.
     change: Change | None
+    #: Where else the change is made; None where the commit makes it.
+    rest: Rest | None
 
     @classmethod
     def of(cls, store: CampaignStore, record: CampaignRecord) -> Figured | None:
@@ -79,6 +81,7 @@ class Figured:
             runs=runs,
             builds=builds,
             change=change,
+            rest=rest_of(record.request, record.result, runs),
         )
 
     @property
@@ -117,11 +120,6 @@ class Figured:
                 yield f"{INDENT}{line}"
         if self.rest:
             yield f"{INDENT}{speak(self.rest.found, voice_of_request(self.request))}"
-
-    @property
-    def rest(self) -> Rest | None:
-        """Where else the change is made; None where the commit makes it."""
-        return rest_of(self.request, self.result, self.runs)
 
     @property
     def told(self) -> str:

@@ -7,18 +7,18 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rtbisect.judge.boots import Boots
 from rtbisect.judge.verdict import FULL_RECOVERY, judge
 from rtbisect.model.campaign import Level, Outcome, Scale
 from rtbisect.model.command import CommandRequest, command_line
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.result import CheckStatus
+from rtbisect.report.run_answer import sample_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.model.campaign import CampaignRequest, Judgement, Sample, Threshold
+    from rtbisect.model.campaign import CampaignRequest, Judgement, Threshold
     from rtbisect.model.lab import Run
     from rtbisect.model.result import Result, Verification
 
@@ -47,21 +47,18 @@ def rest_of(request: CampaignRequest, result: Result, runs: Sequence[Run]) -> Re
         return None
     culprit, judged = str(result.culprit), proof.judgement
     threshold = CommandRequest.of(request).threshold().toward(request.sought)
-
-    def end(sha: str) -> Sample:
-        return Boots(tuple(run for run in runs if run.revision == sha)).sample(threshold.key)
-
+    older, newer = (sample_of(runs, sha, threshold) for sha in (request.older, request.newer))
     parts = [
-        (judge(threshold, end(request.older), judged.base), (request.older, proof.parent)),
-        (judge(threshold, judged.new, end(request.newer)), (culprit, request.newer)),
+        (judge(threshold, older, judged.base), (request.older, proof.parent)),
+        (judge(threshold, judged.new, newer), (culprit, request.newer)),
     ]
     worse = [
         (_size(found, threshold), ends) for found, ends in parts if found.level is Level.REGRESSED
     ]
     if not worse:
         return None
-    _, (older, newer) = max(worse)
-    line = command_line(replace(request, older=older, newer=newer), None)
+    _, (begin, end) = max(worse)
+    line = command_line(replace(request, older=begin, newer=end), None)
     return Rest(share=proof.recovery, command=line)
 
 

@@ -19,7 +19,7 @@ from rtbisect.report.revision_chart import Column
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtbisect.model.campaign import CampaignRequest, Judgement, Threshold
+    from rtbisect.model.campaign import CampaignRequest, Judgement, Sample, Threshold
     from rtbisect.model.lab import Run
     from rtbisect.model.result import Result, TestedRevision
 
@@ -88,7 +88,7 @@ def change_of(request: CampaignRequest, result: Result, runs: Sequence[Run]) -> 
         values = judged.base.values, judged.new.values
     else:
         judged = None
-        ends = (_values(runs, sha, threshold) for sha in (request.older, request.newer))
+        ends = (sample_of(runs, sha, threshold).values for sha in (request.older, request.newer))
         values = next(ends), next(ends)
     if not all(values):
         return None
@@ -130,9 +130,10 @@ def _side(values: Sequence[float], *, share: bool, by_mean: bool) -> Side:
     return Side(value=middle, low=min(low, middle), high=max(high, middle), runs=n)
 
 
-def _values(runs: Sequence[Run], sha: str, threshold: Threshold) -> tuple[float, ...]:
+def sample_of(runs: Sequence[Run], sha: str, threshold: Threshold) -> Sample:
+    """The figure of a revision, in its runs."""
     mine = Boots(tuple(run for run in runs if run.revision == sha))
-    return mine.sample(threshold.key).values
+    return mine.sample(threshold.key)
 
 
 def columns_of(
@@ -145,7 +146,7 @@ def columns_of(
     by_mean = threshold.statistic is Statistic.FRACTION
     columns = []
     for revision in result.tested:
-        values = _values(runs, revision.sha, threshold)
+        values = sample_of(runs, revision.sha, threshold).values
         middle = (mean(values) if by_mean else median(values)) if values else None
         named = revision.sha == result.culprit
         mark = NAMED if named else _mark(revision, ends)

@@ -224,7 +224,7 @@ class _Picker:
         if spec.parts.ties:
             return tied[0]
         best = int(worth.argmax())
-        if self._built[best] or not spec.built_before:
+        if self._built[best]:
             return best
         stands_for = self._state.ledger.equal.stand_in
         places = {sha: n for n, sha in enumerate(spec.built_before)}
