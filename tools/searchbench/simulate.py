@@ -5,7 +5,6 @@ a stated confidence is right.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, cast
 
 from rtbisect.errors import InternalError
@@ -91,7 +90,7 @@ def carry_on(
     for _ in range(10 * (state.spec.max_boots + state.spec.max_builds)):
         if left is not None:
             most = state.ledger.boots + left(state)
-            state = replace(state, spec=replace(state.spec, max_boots=most))
+            state = state.with_limits(max_boots=most, max_builds=state.spec.max_builds)
         for proposal in engine.propose(state, free_hosts=hosts):
             if isinstance(proposal, Finish):
                 return state, proposal

@@ -214,9 +214,7 @@ def _within_budget(steps: Steps, state: SearchState, spare: Spare) -> SearchStat
         waiting = sum(len(spare.get((end, 0), ())) for end in (graph.older, graph.newer))
     boots = state.ledger.boots + left + waiting
     builds = state.ledger.builds + budget.builds_left
-    if (boots, builds) == (state.spec.max_boots, state.spec.max_builds):
-        return state
-    return replace(state, spec=replace(state.spec, max_boots=boots, max_builds=builds))
+    return state.with_limits(max_boots=boots, max_builds=builds)
 
 
 def _with_silent_commits(steps: Steps, state: SearchState) -> SearchState:

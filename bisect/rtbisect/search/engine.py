@@ -155,7 +155,7 @@ def answer(state: SearchState) -> SearchAnswer:
     posterior, outcome = state.belief, so_far.outcome
     commits = state.spec.graph.commits
     if outcome is Outcome.CULPRIT_SET:
-        members = stop.culprit_set(state)
+        members = state.likeliest_set
         confidence = float(posterior.commits[members].sum())
     else:
         members = _credible(posterior)

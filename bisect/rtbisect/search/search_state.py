@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import Calibration, calibration_of
 from rtbisect.search.disturbed import of_boots
@@ -21,6 +23,15 @@ if TYPE_CHECKING:
     from rtbisect.search.events import Event
     from rtbisect.search.spec import SearchSpec
 
+#: Hypotheses compared for being inseparable hold this share of the mass, and are at most so many.
+_COMPARED_MASS = 0.999
+_COMPARED = 400
+#: What follows from the boots and does not depend on the limits.
+_OF_BOOTS = (
+    *("_heard", "_calm_and_ledger", "ends", "calm_ends", "small"),
+    *("belief", "likeliest_set", "_pairs", "gradual", "two"),
+)
+
 
 @dataclass(frozen=True)
 class SearchState:
@@ -33,6 +44,18 @@ class SearchState:
     events: tuple[Event, ...] = ()
     #: Boots among these that were made for a proof.
     of_proofs: int = 0
+
+    def with_limits(self, *, max_boots: int, max_builds: int) -> SearchState:
+        """The same search with other limits. They change with every boot; what the boots say, which
+        takes most of a search's time, is not computed again.
+        """
+        spec = self.spec
+        if (max_boots, max_builds) == (spec.max_boots, spec.max_builds):
+            return self
+        state = replace(self, spec=replace(spec, max_boots=max_boots, max_builds=max_builds))
+        known = vars(self)
+        vars(state).update({name: known[name] for name in _OF_BOOTS if name in known})
+        return state
 
     @cached_property
     def _heard(self) -> Ledger:
@@ -89,6 +112,33 @@ class SearchState:
     def belief(self) -> Posterior:
         """The posterior; only after the calibration has reproduced the difference."""
         return posterior(self.spec, self.ledger, self.ends, self.ancestry)
+
+    @cached_property
+    def likeliest_set(self) -> list[int]:
+        """The likeliest set of candidates that no possible test tells apart, likeliest first.
+
+        Two candidates are inseparable when every revision that can be tested descends from
+        both or from neither. With everything testable each set is one commit. The parents
+        of a culprit that cannot be verified against them belong to its set.
+        """
+        ledger, ancestry, commits = self.ledger, self.ancestry, self.belief.commits
+        untestable = ancestry.places(ledger.untestable_shas)
+        if not untestable:
+            return [self.belief.best]
+        testable = np.ones(ancestry.size, dtype=np.bool_)
+        testable[untestable] = False
+        groups: dict[bytes, list[int]] = {}
+        mass, whole = 0.0, float(commits.sum())
+        for i in (-commits).argsort(kind="stable")[:_COMPARED].tolist():
+            if mass >= _COMPARED_MASS * whole:
+                break
+            mass += float(commits[i])
+            column = ancestry.descendants_or_self(i) & testable
+            groups.setdefault(np.packbits(column).tobytes(), []).append(i)
+        best = max(groups.values(), key=lambda members: float(commits[members].sum()))
+        if len(best) == 1 and commits[best[0]] >= self.spec.confidence:
+            return best + [j for j in ancestry.parents[best[0]] if not testable[j]]
+        return best
 
     @cached_property
     def _pairs(self) -> TwoCulprits:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Costs, Endings, Untestable
@@ -45,9 +43,6 @@ LAYOUTS = 2
 #: A commit of at least this probability is not left open: when no test of the search tells more
 #: about it, or the boots of the search are spent, the proof decides.
 LEADING = 0.8
-#: Hypotheses compared for being inseparable hold this share of the mass, and are at most so many.
-_COMPARED_MASS = 0.999
-_COMPARED = 400
 
 
 def stop_before_search(state: SearchState) -> Finish | None:
@@ -130,7 +125,7 @@ def stop_in_search(state: SearchState) -> Finish | None:
 
 def _named_culprit(state: SearchState) -> Finish | None:
     """One commit, or one of a few that no test tells apart, is likely enough, or two, or many."""
-    members = culprit_set(state)
+    members = state.likeliest_set
     if not _sure(state):
         return several_finish(state) if state.ledger.boots % TWO_EVERY == 0 else None
     mass = float(min(each.commits[members].sum() for each in (state.belief, state.two)))
@@ -145,7 +140,7 @@ def _named_culprit(state: SearchState) -> Finish | None:
 
 def _sure(state: SearchState) -> bool:
     """The likeliest commits would be named, were there no second culprit."""
-    mass = float(state.belief.commits[culprit_set(state)].sum())
+    mass = float(state.belief.commits[state.likeliest_set].sum())
     return mass >= state.spec.confidence and state.belief.none <= NONE_AT_MOST
 
 
@@ -164,7 +159,7 @@ def second_culprit_probe(state: SearchState) -> str | None:
     cannot be ruled out: the one that might lie between the levels. None where many boots of it
     did not decide.
     """
-    members = culprit_set(state)
+    members = state.likeliest_set
     enough = state.spec.confidence
     if (
         state.ledger.boots >= state.spec.max_boots
@@ -268,7 +263,7 @@ def leading_candidate(state: SearchState) -> int | None:
     """The candidate that stands out although it cannot be named: LEADING, alone, and it and its
     parents are built and can be compared. None where there is no such one.
     """
-    members = culprit_set(state)
+    members = state.likeliest_set
     if len(members) > 1 or float(state.belief.commits[members[0]]) < LEADING:
         return None
     if state.gradual.probability >= LIKELIER:
@@ -396,33 +391,6 @@ def _no_change(state: SearchState) -> Finish:
     if state.belief.layout >= NONE_ENOUGH:
         return Finish(Outcome.LAYOUT_SENSITIVE, Finding.of(Endings.BUILDS_DIFFER, why=reason))
     return Finish(Outcome.NOT_REPRODUCED, reason)
-
-
-def culprit_set(state: SearchState) -> list[int]:
-    """The likeliest set of candidates that no possible test tells apart, likeliest first.
-
-    Two candidates are inseparable when every revision that can be tested descends from
-    both or from neither. With everything testable each set is one commit. The parents
-    of a culprit that cannot be verified against them belong to its set.
-    """
-    ledger, ancestry, commits = state.ledger, state.ancestry, state.belief.commits
-    untestable = ancestry.places(ledger.untestable_shas)
-    if not untestable:
-        return [state.belief.best]
-    testable = np.ones(ancestry.size, dtype=np.bool_)
-    testable[untestable] = False
-    groups: dict[bytes, list[int]] = {}
-    mass = 0.0
-    for i in (-commits).argsort(kind="stable")[:_COMPARED].tolist():
-        if mass >= _COMPARED_MASS * float(commits.sum()):
-            break
-        mass += float(commits[i])
-        column = ancestry.descendants_or_self(i) & testable
-        groups.setdefault(np.packbits(column).tobytes(), []).append(i)
-    best = max(groups.values(), key=lambda members: float(commits[members].sum()))
-    if len(best) == 1 and commits[best[0]] >= state.spec.confidence:
-        return best + [j for j in ancestry.parents[best[0]] if not testable[j]]
-    return best
 
 
 def _verifiable(state: SearchState, culprit: int) -> bool:

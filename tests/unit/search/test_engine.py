@@ -362,6 +362,22 @@ def test_states_are_values():
     assert engine.answer(after).reasons == (Finding.of(Endings.NOT_OVER),)
 
 
+def test_other_limits_change_nothing_of_what_the_boots_say():
+    state = calibrated(chain(16))
+    boots, builds = state.spec.max_boots - 3, state.spec.max_builds - 2
+    belief, ends, several = state.belief, state.ends, state.two
+    less = state.with_limits(max_boots=boots, max_builds=builds)
+    assert (less.spec.max_boots, less.spec.max_builds) == (boots, builds)
+    # The very same, not computed again.
+    assert less.belief is belief
+    assert less.ends is ends
+    assert less.two is several
+    again = replayed(engine, spec(chain(16), max_boots=boots, max_builds=builds), state.events)
+    assert less == again
+    assert engine.propose(less) == engine.propose(again)
+    assert less.with_limits(max_boots=boots, max_builds=builds) is less
+
+
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
