@@ -323,6 +323,9 @@ class Limits:
     #: Of tests that are worth the same the first one is taken. In campaigns that began before it
     #: was so, it is the one that is best by the last bit.
     ties: bool = True
+    #: Where no other builds are left to decide, culprit and parent are booted on. In campaigns that
+    #: began before they were, the first look at them was the last.
+    pair_decides: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -360,6 +363,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "short_costs": False,
     "failing_last": False,
     "ties": False,
+    "pair_decides": False,
 }
 
 

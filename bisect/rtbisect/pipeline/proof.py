@@ -383,6 +383,7 @@ def _spec(
         boots_max=max(steps.setup.limits.verify_boots, most_boots(needed)),
         strict=steps.setup.limits.strict_proof,
         share_looks=steps.setup.limits.share_looks,
+        pair_decides=steps.setup.limits.pair_decides,
         calm=calm,
     )
 

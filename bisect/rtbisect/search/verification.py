@@ -109,9 +109,15 @@ class VerifyState:
             return Groups(())
         return examine(plan, self.ledger, spec.judged, spec.told)
 
+    @property
+    def pair_decides(self) -> bool:
+        """Whether culprit and parent decide, for there are too few other builds."""
+        spec = self.spec
+        return spec.builds is not None and spec.strict and self.groups.exhausted
+
     @cached_property
     def checks(self) -> tuple[_Check, ...]:
-        checks = [_examine(self, check) for check in _planned_checks(self.spec)]
+        checks = [_examine(self, check) for check in _planned_checks(self)]
         if self.spec.builds is None:
             return tuple(checks)
         parents = len(self.spec.parents)
@@ -240,7 +246,7 @@ def confirmed(state: VerifyState) -> bool:
     checks = verifications(state)
     parents = [check for check in checks if check.check is CheckName.PARENT]
     decisive = parents
-    if state.spec.builds is not None and not (state.spec.strict and state.groups.exhausted):
+    if state.spec.builds is not None and not state.pair_decides:
         decisive = [check for check in checks if check.check is CheckName.BUILDS]
     return (
         all(check.judgement is not None for check in parents)
@@ -261,14 +267,16 @@ def compared(spec: VerifySpec, boot: Booted) -> Observation | None:
     return None if whole is None else spec.figure.observation_of(spec.threshold, whole)
 
 
-def _planned_checks(spec: VerifySpec) -> list[_Check]:
+def _planned_checks(state: VerifyState) -> list[_Check]:
+    spec = state.spec
+    goes_on = spec.pair_decides and state.pair_decides
     checks = [
         _Check(
             check=CheckName.PARENT,
             base=sha,
             new=spec.culprit,
             purpose=BootPurpose.VERIFY,
-            looks=spec.looks,
+            looks=spec.looks_alone if goes_on else spec.looks,
             one_p=spec.of_shares and not spec.builds,
         )
         for sha in spec.parents

@@ -59,6 +59,8 @@ class VerifySpec:
     strict: bool = True
     #: Shares of failures have one p value for all looks at a parent, and more looks.
     share_looks: bool = True
+    #: Culprit and parent decide where other builds should and there are too few.
+    pair_decides: bool = True
 
     @cached_property
     def judged(self) -> Threshold:
@@ -72,12 +74,19 @@ class VerifySpec:
     @property
     def looks(self) -> tuple[int, ...]:
         """Boots a side at every look at a culprit and its parent. More boots of two builds say no
-        more of their code.
+        more of their code: where other builds decide, there is one look.
         """
         if self.builds:
             return (self.boots,)
         growth = shares.GROWTH if self.of_shares else GROWTH
         return looks(self.boots, self.boots_max, growth=growth)
+
+    @property
+    def looks_alone(self) -> tuple[int, ...]:
+        """The same where other builds should decide and none are left: one more look, which has the
+        other half of alpha (see `look_alpha`).
+        """
+        return tuple(dict.fromkeys((*self.looks, self.boots_max)))
 
     @property
     def of_shares(self) -> bool:

@@ -252,6 +252,27 @@ def test_without_other_builds_boots_decide(strict):
     assert verification.confirmed(state) is strict
 
 
+@pytest.mark.parametrize("rule", [True, False])
+def test_where_no_other_builds_are_left_the_pair_is_booted_on(rule):
+    """A step of one standard deviation: six boots a side do not tell it, those of the last look
+    do.
+    """
+    bare = replace(PLAN, better=PLAN.better[:4], worse=PLAN.worse[:1])
+    spec = replace(SPEC, builds=bare, boots_max=40, revert=None, pair_decides=rule)
+    state, purposes = proved(lambda k, rng: ordinary(k, rng) + rng.gauss(0, 1), spec)
+    boots = {sha: len(state.ledger.values[sha]) for sha in ("parent", "culprit")}
+    assert state.groups.exhausted
+    assert purposes["g0", 0] == BootPurpose.BUILDS
+    assert boots == dict.fromkeys(boots, 40 if rule else 6)
+    assert verification.confirmed(state) is rule
+
+
+def test_two_builds_are_not_booted_on_while_others_can_decide():
+    state, _ = proved(lambda k, rng: ordinary(k, rng) + rng.gauss(0, 1), replace(SPEC, revert=None))
+    assert not state.groups.exhausted
+    assert len(state.ledger.values["culprit"]) == SPEC.boots
+
+
 def searched(places=(0, 40, 10, 15, 18, 19, 20, 21, 23, 30), **costs):
     """A search over forty commits whose ends and some between have booted; commit 20 did it."""
     graph = line_of(40)
