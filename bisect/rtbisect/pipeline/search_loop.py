@@ -18,7 +18,7 @@ from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.expectation import Expectation
 from rtbisect.search import engine, verification
 from rtbisect.search.events import Booted, Built, Event, Reverted
-from rtbisect.search.parts import WHOLE_MODEL
+from rtbisect.search.parts import Parts
 from rtbisect.search.prior import BASE_NONE
 from rtbisect.search.siblings import boots_to_keep
 from rtbisect.search.spec import BootPurpose, Finish, SearchAnswer, SearchSpec, Trial
@@ -78,18 +78,7 @@ def search(
         calibrate_min=limits.calibrate_min,
         calibrate_max=limits.calibrate_max,
         looks_max=limits.looks_max,
-        parts=replace(
-            WHOLE_MODEL,
-            gradual=limits.gradual,
-            spent_builds=limits.spent_builds,
-            end_layouts=limits.end_layouts,
-            split_builds=limits.split_builds,
-            share_looks=limits.share_looks,
-            disturbed=limits.disturbed,
-            failing_last=limits.failing_last,
-            ties=limits.ties,
-            build_noise=not steps.traits.relaid,
-        ),
+        parts=Parts.of(limits, build_noise=not steps.traits.relaid),
         max_boots=max(budget.search_boots_left(), 2 * limits.calibrate_min),
         max_builds=limits.max_builds,
         prior_none=prior_none,

@@ -3,7 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from rtbisect.model.campaign import FIRST_RULES
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +56,13 @@ class Parts:
     #: Boots may fall into a few states.
     states: bool = True
 
+    @classmethod
+    def of(cls, limits: Limits, *, build_noise: bool) -> Parts:
+        """Those of a campaign with these limits, which say what it did not know when it began."""
+        return cls(build_noise=build_noise, **{name: getattr(limits, name) for name in RULES})
+
 
 #: What the program searches with.
 WHOLE_MODEL = Parts()
+#: Parts that came after the first campaigns.
+RULES = tuple(part.name for part in fields(Parts) if part.name in FIRST_RULES)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from helpers.searches import CULPRIT, SIZE, built, chain, spec
-from rtbisect.model.campaign import Observation, Scale
+from rtbisect.model.campaign import Limits, Observation, Scale
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine
 from rtbisect.search.events import Booted
 from rtbisect.search.likelihood import hypotheses
 from rtbisect.search.likelihood.mixture import StateGrid
-from rtbisect.search.parts import WHOLE_MODEL, Parts
+from rtbisect.search.parts import RULES, WHOLE_MODEL, Parts
 from rtbisect.search.spec import BootPurpose
 from searchbench.arms import ARMS, PARTS
 
@@ -44,6 +44,18 @@ def searching(draw=noisy, middle=3, **changes):
 
 def test_all_parts_are_on():
     assert all(getattr(spec(chain(2)).parts, part.name) for part in fields(Parts))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_campaign_lacks_what_it_did_not_know_when_it_began(rule):
+    assert Parts.of(Limits(), build_noise=True) == WHOLE_MODEL
+    before = Parts.of(replace(Limits(), **{rule: False}), build_noise=True)
+    assert before == replace(WHOLE_MODEL, **{rule: False})
+
+
+def test_rules_of_a_search_are_those_of_its_parts():
+    assert {"ties", "failing_last", "gradual", "disturbed"} <= {*RULES}
+    assert "controls" not in RULES
 
 
 def test_without_controls_an_end_is_not_booted_again():
