@@ -8,8 +8,8 @@ checkout rewrites only files that differ, so the others keep their modification 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,8 @@ class Worktree:
 
     path: Path
     store: Store
+    #: Folders of submodules by commit, of those that were checked out.
+    _links: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def put(
         self, sha: str, lock_fd: int, *, clean: bool = True, filled: Collection[str] = ()
@@ -86,21 +88,21 @@ class Worktree:
             if not git.try_(*words, timeout_s=CHECKOUT_S, pass_fds=(lock_fd,)).ok:
                 return False
         if clean:
-            self._empty_modules(git, filled)
-        head = git.try_("rev-parse", "--verify", "HEAD")
-        return head.ok and head.stdout.strip() == sha
+            if sha not in self._links:
+                listing = git("ls-files", "--stage", "-z", timeout_s=CHECKOUT_S).split("\0")
+                entries = (entry.partition("\t") for entry in listing)
+                self._links[sha] = tuple(n for kind, _, n in entries if kind.startswith(GITLINK))
+            self._empty_modules(name for name in self._links[sha] if name not in filled)
+        return _text(gitdir / "HEAD") == sha
 
-    def _empty_modules(self, git: Git, filled: Collection[str]) -> None:
-        """Remove what a command has put into the folder of a submodule: `git clean` leaves it."""
-        listing = git("ls-files", "--stage", "-z", timeout_s=CHECKOUT_S).split("\0")
-        for entry in listing:
-            about, _, name = entry.partition("\t")
-            if about.startswith(GITLINK) and name not in filled:
-                place = place_of(self.path, name)
-                open_up(place)
-                if place.is_symlink() or not place.is_dir() or any(place.iterdir()):
-                    remove(place)
-                    place.mkdir()
+    def _empty_modules(self, names: Iterable[str]) -> None:
+        """Remove what a command has put into folders of submodules: `git clean` leaves it."""
+        for name in names:
+            place = place_of(self.path, name)
+            open_up(place)
+            if place.is_symlink() or not place.is_dir() or any(place.iterdir()):
+                remove(place)
+                place.mkdir()
 
     def _gitdir(self) -> Path | None:
         """Our store's folder for this worktree, None when it is missing or broken."""
