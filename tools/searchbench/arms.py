@@ -13,8 +13,9 @@ import numpy as np
 
 from rtbisect.model.campaign import Observation, Outcome, Sample
 from rtbisect.model.lab import RunStatus
+from rtbisect.model.result import CheckStatus
 from rtbisect.pipeline.proof import most_boots
-from rtbisect.pipeline.search_and_proof import tells_more
+from rtbisect.pipeline.search_and_proof import likely, tells_more
 from rtbisect.pipeline.search_loop import (
     SearchEnd,
     probability_with_proof,
@@ -167,9 +168,9 @@ def proved(play: Played, found: SearchEnd) -> Said:
     """What is said after a proof of what a search has named; where that leaves it open, after the
     search has gone on with its boots, and so on.
     """
-    world = play.world
+    world, again = play.world, play.limits.proves_again
     for proofs_left in range(play.limits.proofs - 1, -1, -1):
-        outcome, confidence, heard = proof_of(play, found)
+        outcome, confidence, heard, refuted = proof_of(play, found)
         if outcome is Outcome.CULPRIT:
             return replace(_said(found.answer), confidence=confidence)
         state = engine.with_proof(found.state, heard)
@@ -178,7 +179,9 @@ def proved(play: Played, found: SearchEnd) -> Said:
         state, _ = carry_on(state, world, play.left)
         after = SearchEnd(engine.answer(state), state)
         if not tells_more(found, heard, after):
-            break
+            if not again or refuted or not likely(after):
+                break
+            again = False
         found = after
         if found.answer.between:
             return split(play, state.spec, found.answer.between)
@@ -187,9 +190,10 @@ def proved(play: Played, found: SearchEnd) -> Said:
     return said(outcome)
 
 
-def proof_of(play: Played, found: SearchEnd) -> tuple[Outcome, float, tuple[Event, ...]]:
+def proof_of(play: Played, found: SearchEnd) -> tuple[Outcome, float, tuple[Event, ...], bool]:
     """What fresh boots of the culprit and its parents say, and of other builds where builds of one
-    code differ; how sure of it that makes; and what the search can make of these boots.
+    code differ; how sure of it that makes; what the search can make of these boots; and whether a
+    check denies it.
     """
     answer, state, world = found.answer, found.state, play.world
     culprit = answer.culprit
@@ -218,10 +222,12 @@ def proof_of(play: Played, found: SearchEnd) -> tuple[Outcome, float, tuple[Even
     checks, heard = verification.verifications(proof), proof_events(found, proof)
     if not verification.confirmed(proof):
         gone = verification.follows_layout(checks)
-        return (Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE), 0.0, heard
+        outcome = Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE
+        return outcome, 0.0, heard, any(each.status is CheckStatus.FAIL for each in checks)
     probability, enough = probability_with_proof(found, proof, checks)
     sure = answer.sure and check.builds is None and probability >= LEADING
-    return (Outcome.CULPRIT if sure or enough else Outcome.INCONCLUSIVE), probability, heard
+    outcome = Outcome.CULPRIT if sure or enough else Outcome.INCONCLUSIVE
+    return outcome, probability, heard, False
 
 
 def _of_boot(world: World, step: verification.Boot) -> tuple[Event, ...]:

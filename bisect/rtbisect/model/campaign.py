@@ -326,6 +326,9 @@ class Limits:
     #: Where no other builds are left to decide, culprit and parent are booted on. In campaigns that
     #: began before they were, the first look at them was the last.
     pair_decides: bool = True
+    #: A commit that a proof left undecided, and that is likely enough with its boots, is proved
+    #: once more on others. In campaigns that began before it was, the search ended open.
+    proves_again: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -364,6 +367,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "failing_last": False,
     "ties": False,
     "pair_decides": False,
+    "proves_again": False,
 }
 
 

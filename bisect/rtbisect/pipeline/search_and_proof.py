@@ -92,6 +92,7 @@ def _proved_in_turns(  # noqa: PLR0913  (what a search is made of)
     """Prove what a search names, and search on with what the proof has told; the answer gets what
     both have found.
     """
+    again = steps.setup.limits.proves_again
     for proofs_left in range(steps.setup.limits.proofs - 1, -1, -1):
         if searched.answer.outcome is not Outcome.CULPRIT:
             break
@@ -109,7 +110,9 @@ def _proved_in_turns(  # noqa: PLR0913  (what a search is made of)
         if ends is None:
             searched_on = search_own_parents(steps, searched_on)
         if not tells_more(searched, proof.heard, searched_on):
-            break
+            if not again or proof.refuted or not likely(searched_on):
+                break
+            again = False
         answer.before.append(told)
         searched, answer.said, answer.proof = searched_on, searched_on.answer, None
     return searched
@@ -155,9 +158,14 @@ def _kept_boots(steps: Steps, searched: SearchEnd) -> tuple[Finding, ...]:
     return (Finding.of(Searches.KEPT_BOOTS, left=left, most=steps.setup.limits.max_boots),)
 
 
+def likely(after: SearchEnd) -> bool:
+    """Whether a search that has heard a proof would name its commit: other boots may prove it."""
+    return after.answer.outcome is Outcome.CULPRIT and after.answer.sure
+
+
 def tells_more(before: SearchEnd, heard: Sequence[Event], after: SearchEnd) -> bool:
     """Whether a search that has heard a proof says something else, or has booted something itself:
-    to prove the same again would only ask luck twice.
+    to prove the same again would else only ask luck twice.
     """
     said, says = before.answer, after.answer
     if (says.outcome, says.culprit) != (said.outcome, said.culprit):

@@ -14,7 +14,7 @@ from rtbisect.lab.fake import FakeLab
 from rtbisect.model.campaign import FIRST_RULES, Outcome
 from rtbisect.model.kinds.pipeline import Proofs, Searches
 from rtbisect.model.kinds.search import Checks
-from rtbisect.pipeline import bisect
+from rtbisect.pipeline import bisect, search_and_proof
 
 #: The search names it, by boots that happened to be bad.
 LUCKY = 4
@@ -72,6 +72,27 @@ def test_a_culprit_that_its_only_proof_refutes_is_not_reported_as_one(tmp_path):
     assert (result.confidence, result.candidates) == (0.0, ())
     assert all(t.skipped for t in result.tested if t.sha not in (sha(0), sha(8)))
     assert not any(line.kind == Proofs.SEARCHED_ON for line in story)
+
+
+@pytest.mark.parametrize("undecided", [0, 1, 2])
+@pytest.mark.parametrize("rule", [True, False])
+def test_what_a_proof_left_undecided_is_proved_once_more(tmp_path, monkeypatch, rule, undecided):
+    setup, parts = world(tmp_path, LUCKY).open()
+    setup = replace(setup, limits=replace(setup.limits, proves_again=rule))
+    proofs = []
+
+    def prove(*given):
+        proofs.append(search_and_proof_prove(*given))
+        bears_out = len(proofs) > undecided
+        return proofs[-1] if bears_out else replace(proofs[-1], attribution=None)
+
+    search_and_proof_prove = search_and_proof.prove
+    monkeypatch.setattr(search_and_proof, "prove", prove)
+    result, _ = bisect.bisect(setup, parts)
+    assert len(proofs) == min(undecided, rule) + 1
+    named = undecided <= rule
+    assert result.outcome is (Outcome.CULPRIT if named else Outcome.INCONCLUSIVE)
+    assert result.culprit == (sha(LUCKY) if named else None)
 
 
 @pytest.mark.parametrize(("rule", "first_rule"), FIRST_RULES.items())
