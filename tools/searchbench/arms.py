@@ -13,7 +13,6 @@ import numpy as np
 
 from rtbisect.model.campaign import Observation, Outcome, Sample
 from rtbisect.model.lab import RunStatus
-from rtbisect.model.result import CheckStatus
 from rtbisect.pipeline.proof import most_boots
 from rtbisect.pipeline.search_and_proof import likely, tells_more
 from rtbisect.pipeline.search_loop import (
@@ -223,7 +222,7 @@ def proof_of(play: Played, found: SearchEnd) -> tuple[Outcome, float, tuple[Even
     if not verification.confirmed(proof):
         gone = verification.follows_layout(checks)
         outcome = Outcome.LAYOUT_SENSITIVE if gone else Outcome.INCONCLUSIVE
-        return outcome, 0.0, heard, any(each.status is CheckStatus.FAIL for each in checks)
+        return outcome, 0.0, heard, verification.denied(checks)
     probability, enough = probability_with_proof(found, proof, checks)
     sure = answer.sure and check.builds is None and probability >= LEADING
     outcome = Outcome.CULPRIT if sure or enough else Outcome.INCONCLUSIVE

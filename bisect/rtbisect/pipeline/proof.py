@@ -97,8 +97,7 @@ class ProofEnd:
     @property
     def refuted(self) -> bool:
         """A check says that it is not the culprit."""
-        failed = any(check.status is CheckStatus.FAIL for check in self.checks)
-        return self.attribution is None and failed
+        return self.attribution is None and verification.denied(self.checks)
 
 
 def prove(

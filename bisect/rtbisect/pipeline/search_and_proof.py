@@ -165,7 +165,7 @@ def likely(after: SearchEnd) -> bool:
 
 def tells_more(before: SearchEnd, heard: Sequence[Event], after: SearchEnd) -> bool:
     """Whether a search that has heard a proof says something else, or has booted something itself:
-    to prove the same again would else only ask luck twice.
+    to prove the same again would otherwise only ask luck twice.
     """
     said, says = before.answer, after.answer
     if (says.outcome, says.culprit) != (said.outcome, said.culprit):

@@ -110,8 +110,8 @@ class VerifyState:
         return examine(plan, self.ledger, spec.judged, spec.told)
 
     @property
-    def pair_decides(self) -> bool:
-        """Whether culprit and parent decide, for there are too few other builds."""
+    def lacks_builds(self) -> bool:
+        """Whether other builds should decide and there are too few: culprit and parent do."""
         spec = self.spec
         return spec.builds is not None and spec.strict and self.groups.exhausted
 
@@ -246,13 +246,18 @@ def confirmed(state: VerifyState) -> bool:
     checks = verifications(state)
     parents = [check for check in checks if check.check is CheckName.PARENT]
     decisive = parents
-    if state.spec.builds is not None and not state.pair_decides:
+    if state.spec.builds is not None and not state.lacks_builds:
         decisive = [check for check in checks if check.check is CheckName.BUILDS]
     return (
         all(check.judgement is not None for check in parents)
         and all(check.status is CheckStatus.PASS for check in decisive)
-        and all(check.status is not CheckStatus.FAIL for check in checks)
+        and not denied(checks)
     )
+
+
+def denied(checks: Iterable[Verification]) -> bool:
+    """A check says that it is not the culprit."""
+    return any(check.status is CheckStatus.FAIL for check in checks)
 
 
 def follows_layout(checks: Iterable[Verification]) -> bool:
@@ -269,7 +274,7 @@ def compared(spec: VerifySpec, boot: Booted) -> Observation | None:
 
 def _planned_checks(state: VerifyState) -> list[_Check]:
     spec = state.spec
-    goes_on = spec.pair_decides and state.pair_decides
+    goes_on = spec.pair_decides and state.lacks_builds
     checks = [
         _Check(
             check=CheckName.PARENT,

@@ -88,12 +88,16 @@ class Worktree:
             if not git.try_(*words, timeout_s=CHECKOUT_S, pass_fds=(lock_fd,)).ok:
                 return False
         if clean:
-            if sha not in self._links:
-                listing = git("ls-files", "--stage", "-z", timeout_s=CHECKOUT_S).split("\0")
-                entries = (entry.partition("\t") for entry in listing)
-                self._links[sha] = tuple(n for kind, _, n in entries if kind.startswith(GITLINK))
-            self._empty_modules(name for name in self._links[sha] if name not in filled)
+            self._empty_modules(name for name in self._modules(git, sha) if name not in filled)
         return _text(gitdir / "HEAD") == sha
+
+    def _modules(self, git: Git, sha: str) -> tuple[str, ...]:
+        """Folders of submodules of `sha`, which is checked out."""
+        if sha not in self._links:
+            listing = git("ls-files", "--stage", "-z", timeout_s=CHECKOUT_S).split("\0")
+            entries = (entry.partition("\t") for entry in listing)
+            self._links[sha] = tuple(n for about, _, n in entries if about.startswith(GITLINK))
+        return self._links[sha]
 
     def _empty_modules(self, names: Iterable[str]) -> None:
         """Remove what a command has put into folders of submodules: `git clean` leaves it."""
