@@ -131,22 +131,27 @@ class House:
 
 
 def house_of(root: Path) -> House:
-    """The house as its code is; ValueError says what of the words above does not fit to it."""
+    """The house as its code is, checked."""
     sources = [each for each in sources_of(root) if each.module.startswith(f"{PROGRAM}.")]
     edges = between({edge for edge in imports_of(root) if not any(map(of_kit, edge))})
     house = House(layers_of(root), edges, ports_of(sources), touches_of(sources))
+    check(house, root)
+    return house
+
+
+def check(house: House, root: Path) -> None:
+    """ValueError where the words above do not fit to the house of this checkout."""
     if lost := {name for names in house.layers for name in names} ^ set(ROOMS):
         raise ValueError(f"ROOMS and the contract in pyproject.toml differ in {sorted(lost)}")
     for stop in ROAD:
         if not (root / "bisect" / PROGRAM / stop.file).is_file():
             raise ValueError(f"the road stops at {stop.file}, which is not there")
-        called = not stop.by or (stop.by, stop.room) in edges
+        called = not stop.by or (stop.by, stop.room) in house.edges
         by_port = stop.by in {"pipeline", *house.ports} and house.ports.get(stop.room)
         if not called and not by_port:
             raise ValueError(f"the road goes from {stop.by} to {stop.room}: no import, no port")
-        if idle := [name for name in stop.also if (stop.room, name) not in edges]:
+        if idle := [name for name in stop.also if (stop.room, name) not in house.edges]:
             raise ValueError(f"{stop.room} imports nothing of {idle}")
-    return house
 
 
 def ports_of(sources: list[Source]) -> dict[str, list[str]]:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 
@@ -63,7 +64,9 @@ def _begin(asked):
 
 
 def _serve():
-    from rtbisect.cli import app  # noqa: F401  (what takes the time)
+    # What takes the time: also what the program imports where a search needs it.
+    for name in ("rtbisect.cli.app", "scipy.stats", "scipy.optimize", "alembic.command"):
+        import_module(name)
 
     gc.freeze()
     for line in sys.stdin:

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from helpers.campaigns import sha
+from helpers.depth import deep
 from helpers.findings import first
 from helpers.scenarios import History
 from rtbisect.model.campaign import Limits, Outcome
@@ -50,7 +51,7 @@ def slower(*commits, count, **more):
     return History(count, rcu=dict.fromkeys(commits, 1.3), noise=0.05, suite="rcu", **more)
 
 
-@pytest.mark.parametrize("commits", [(4, 15), (7, 11), (1, 17)])
+@pytest.mark.parametrize("commits", deep([(7, 11)], [(4, 15), (7, 11), (1, 17)]))
 def test_without_boots_to_look_into_its_branch_a_merge_is_not_blamed(tmp_path, commits):
     """1 to 9 on one branch, 10 to 18 on the other, 19 merges them; a culprit on each."""
     here = slower(*commits, count=23, parents={10: (0,), 19: (9, 18)}).world(tmp_path)
@@ -59,7 +60,7 @@ def test_without_boots_to_look_into_its_branch_a_merge_is_not_blamed(tmp_path, c
     assert {found for found, _ in result.candidates} <= set(map(sha, commits))
 
 
-@pytest.mark.parametrize("most", [30, 50, 80])
+@pytest.mark.parametrize("most", deep([30, 50], [30, 50, 80]))
 def test_the_budget_is_that_of_the_campaign(tmp_path, most):
     """Of all parts of a range with two culprits, and of their proofs."""
     limits = Limits(max_boots=most, max_builds=12)
@@ -92,7 +93,7 @@ def test_three_culprits_are_never_told_as_one(tmp_path):
     assert len(named) > 1 or result.reasons[-1].kind == Parts.NO_OTHER_PROVED
 
 
-@pytest.mark.parametrize(("rule", "each"), [(True, 1), (False, 2)], ids=["now", "before"])
+@pytest.mark.parametrize(("rule", "each"), [(True, 1), *deep([], [(False, 2)])])
 def test_parts_take_over_boots_of_other_builds(tmp_path, rule, each):
     limits = Limits(layout_below=5.0, max_boots=250, max_builds=100, split_builds=rule)
     here = slower(6, 17, count=24, limits=limits).world(tmp_path)

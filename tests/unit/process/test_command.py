@@ -269,6 +269,23 @@ def test_a_lock_is_exclusive_and_children_keep_it(tmp_path):
         pass
 
 
+@pytest.mark.parametrize("most", [0, 100_000])
+def test_an_end_is_told_and_not_looked_for(tmp_path, monkeypatch, most):
+    """A look every 50 ms would make commands of 35 and of 60 ms equally long."""
+    looks = []
+    monkeypatch.setattr(subprocess.time, "sleep", looks.append)
+    assert sh("sleep 0.2", tmp_path, log=tmp_path / "log", most_log_bytes=most).ok
+    assert looks == []
+
+
+@pytest.mark.parametrize("most", [0, 100_000])
+def test_where_the_kernel_does_not_tell_it_is_looked_for(tmp_path, monkeypatch, most):
+    monkeypatch.setattr(os, "pidfd_open", lambda _pid: os.open("/nowhere", os.O_RDONLY))
+    words = {"log": tmp_path / "log", "most_log_bytes": most}
+    assert sh("sleep 0.2", tmp_path, **words).ok
+    assert command.run(["/bin/sleep", "60"], cwd=tmp_path, timeout_s=0.3, **words).timed_out
+
+
 def test_a_daemon_that_keeps_the_output_open_is_not_waited_for(tmp_path):
     """It has left the group of its parent, so nothing that ends the group reaches it."""
     kept = tmp_path / "pid"

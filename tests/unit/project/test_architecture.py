@@ -56,13 +56,13 @@ def test_picture_needs_nothing_else_and_says_what_it_shows():
     assert "url(" not in named["style"].text
 
 
-def test_picture_refuses_a_road_that_leads_nowhere(monkeypatch):
+def test_picture_refuses_a_road_that_leads_nowhere(house, monkeypatch):
     no_import = (draw_house.Stop("cli", "cli/bisect.py", "judge", ""),)
     gone = (draw_house.Stop("cli", "cli/gone.py", "", ""),)
     for road, said in ((gone, "not there"), (no_import, "no import, no port")):
         monkeypatch.setattr(draw_house, "ROAD", road)
         with pytest.raises(ValueError, match=said):
-            draw_house.house_of(ROOT)
+            draw_house.check(house, ROOT)
 
 
 def test_layers_of_the_page_are_those_of_the_contract(house):

@@ -40,7 +40,7 @@ def spec(size):
     return SearchSpec(graph=chain(size), threshold=WAIT, seed=0, calibrate_max=20, max_boots=200)
 
 
-@pytest.mark.parametrize("seed", range(deep(2, 4)))
+@pytest.mark.parametrize("seed", range(deep(1, 4)))
 def test_one_culprit_is_not_taken_for_two(seed):
     state, finish = rehearse(spec(60), Steps((23,), step=2.0, seed=seed))
     assert finish.outcome is Outcome.CULPRIT
@@ -50,7 +50,7 @@ def test_one_culprit_is_not_taken_for_two(seed):
     assert engine.answer(state).unlike == ()
 
 
-@pytest.mark.parametrize("seed", range(deep(2, 4)))
+@pytest.mark.parametrize("seed", range(deep(1, 4)))
 def test_a_range_with_two_equal_culprits_is_cut_between_them(seed):
     state, finish = rehearse(spec(60), Steps((12, 41), seed=seed))
     found = engine.answer(state)
@@ -66,7 +66,7 @@ def test_a_range_with_two_equal_culprits_is_cut_between_them(seed):
 
 
 def test_what_two_culprits_may_explain_does_not_name_a_third_commit():
-    for seed in range(deep(3, 8)):
+    for seed in range(deep(1, 8)):
         state, finish = rehearse(spec(60), Steps((20, 24), seed=seed))
         if finish.outcome is Outcome.CULPRIT:
             assert engine.answer(state).culprit in ("c20", "c24")
@@ -116,7 +116,7 @@ class Broken(Steps):
         return None if inside else super().build(sha)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(deep(1, 3)))
 def test_unbuildable_neighbours_do_not_end_the_search_early(seed):
     spec = SearchSpec(graph=chain(200), threshold=WAIT, seed=0, calibrate_max=20, max_boots=200)
     state, finish = rehearse(spec, Broken((100,), step=0.9, seed=seed))

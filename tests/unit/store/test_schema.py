@@ -18,6 +18,7 @@ from alembic.script import ScriptDirectory
 
 from helpers import kept_samples, old_stores
 from helpers.campaigns import ROOT
+from helpers.depth import deep
 from helpers.findings import said
 from rtbisect.campaign.fingerprint import (
     Fingerprint,
@@ -273,7 +274,7 @@ def test_a_program_of_the_first_schema_finds_another_version(tmp_path):
 
 
 #: Opens each of the stores in a process of its own (one interpreter, which has imported all, begets
-#: them) that kills itself when a migration sends its statement of the store's number.
+#: them) that kills itself when a migration sends a statement: the store's number times the step.
 DIE = """
 import os, signal, sys
 import sqlalchemy as sa
@@ -290,9 +291,9 @@ def counted(connection, cursor, statement, *rest):
         if left < 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-for number, state in enumerate(sys.argv[1:]):
+for number, state in enumerate(sys.argv[2:]):
     if not (child := os.fork()):
-        left = number
+        left = number * int(sys.argv[1])
         CampaignStore(Path(state))
         os._exit(0)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -310,7 +311,10 @@ def test_a_kill_leaves_an_old_store_as_it_was(tmp_path):
         state.mkdir()
         shutil.copy(whole, state)
     done = subprocess.run(
-        [sys.executable, "-c", DIE, *states], check=True, capture_output=True, text=True
+        [sys.executable, "-c", DIE, str(deep(5, 1)), *states],
+        check=True,
+        capture_output=True,
+        text=True,
     )
     codes = [int(code) for code in done.stdout.split()]
     killed = len(codes) - 1
