@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rtbisect.errors import InfrastructureError
-from rtbisect.process import command
+from rtbisect.process import command, endings
 
 #: Seconds until what a process makes at its start has to be there, or until it answers.
 START_S = 15.0
@@ -54,11 +54,11 @@ def pid_of(folder: Path, name: str, comm: str = "") -> int:
     return pid if where == folder.resolve() and called.startswith(comm) else 0
 
 
-def end(folder: Path, name: str, comm: str = "", grace_s: float = command.GRACE_S) -> None:
+def end(folder: Path, name: str, comm: str = "", grace_s: float = endings.GRACE_S) -> None:
     """End a process with its whole group; nothing when it is gone."""
     pid = pid_of(folder, name, comm)
     if pid:
-        command.end_group(os.getpgid(pid), grace_s)
+        endings.end_group(os.getpgid(pid), grace_s)
     (folder / f"run/{name}.pid").unlink(missing_ok=True)
 
 

@@ -151,9 +151,11 @@ def write(folder, kinds):
 
 
 def main():
-    import rtbisect.cli.app  # noqa: F401  (all that is kept is known once it is imported)
+    from rtbisect.cli.app import COMMANDS
     from rtbisect.model import formats
 
+    # All that is kept is known once these are imported.
+    list(COMMANDS.values())
     kinds = {(found.name, found.version): kind for kind, found in formats.known().items()}
     write(Path(sys.argv[1]), kinds)
 

@@ -65,8 +65,9 @@ def _begin(asked):
 
 def _serve():
     # What takes the time: also what the program imports where a search needs it.
-    for name in ("rtbisect.cli.app", "scipy.stats", "scipy.optimize", "alembic.command"):
+    for name in ("scipy.stats", "scipy.optimize", "alembic.command"):
         import_module(name)
+    list(import_module("rtbisect.cli.app").COMMANDS.values())
 
     gc.freeze()
     for line in sys.stdin:

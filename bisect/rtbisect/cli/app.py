@@ -7,26 +7,16 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from rtbisect import __version__
-from rtbisect.cli import (
-    bisect,
-    campaigns,
-    check,
-    completion,
-    config,
-    doctor,
-    host,
-    mail,
-    rejudge,
-    report,
-    watch,
-)
-from rtbisect.cli.output import Output, drop_stdout, fail, keep_traceback, tolerate_any_text
+from rtbisect.cli import completion
+from rtbisect.cli.lazy import Commands, Loader, command_of
+from rtbisect.cli.streams import drop_stdout, fail, keep_traceback, tolerate_any_text
 from rtbisect.config.paths import state_dir
 from rtbisect.errors import (
     ConfigError,
@@ -37,6 +27,10 @@ from rtbisect.errors import (
     RtbisectError,
 )
 from rtbisect.process import plugins
+from rtbisect.program.output import SKIP
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 #: What `try` adds to an exit code, so that `git bisect run` stops instead of skipping.
 TRY_ERROR_BASE = 128
@@ -44,7 +38,32 @@ TRY_ERROR_BASE = 128
 RESUME = "an unfinished campaign goes on with `rtbisect resume`"
 
 
+#: Each command of the program, with module and name in this folder.
+COMMANDS = Commands(
+    {
+        "bisect": partial(command_of, "bisect", "bisect"),
+        "check": partial(command_of, "check", "check"),
+        "completion": partial(command_of, "completion", "completion"),
+        "config": partial(command_of, "config", "config"),
+        "doctor": partial(command_of, "doctor", "doctor"),
+        "figures": partial(command_of, "rejudge", "figures"),
+        "host": partial(command_of, "host", "host"),
+        "lab": partial(command_of, "host", "lab"),
+        "mail": partial(command_of, "mail", "mail"),
+        "rejudge": partial(command_of, "rejudge", "rejudge"),
+        "report": partial(command_of, "report", "report"),
+        "resume": partial(command_of, "campaigns", "resume"),
+        "run": partial(command_of, "bisect", "run"),
+        "status": partial(command_of, "campaigns", "status"),
+        "stop": partial(command_of, "campaigns", "stop"),
+        "try": partial(command_of, "check", "try_revision"),
+        "watch": partial(command_of, "watch", "watch"),
+    }
+)
+
+
 @click.group(
+    commands=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     no_args_is_help=False,
 )
@@ -61,26 +80,37 @@ def main(context: click.Context, state: Path | None) -> None:
 
     Example: rtbisect run --good v1.2 --bad main --metric p99_us -- ./bench.sh
     """
+    from rtbisect.cli.output import Output  # noqa: PLC0415  (the store, which no --version needs)
+
     context.obj = Output(state_dir(state))
     context.meta["command"] = context.invoked_subcommand
 
 
-def add_commands(main: click.Group) -> None:
-    """Put each command that a plug-in has into the group that its name says."""
+def add_commands(commands: Commands) -> None:
+    """Put each command that a plug-in has where its name says: `demo`, or `lab.host` in a group."""
     for entry in plugins.plugins(plugins.COMMANDS):
-        *above, name = entry.name.split(".")
-        group: click.Command | None = main
-        for part in above:
-            group = group.commands.get(part) if isinstance(group, click.Group) else None
-        if not isinstance(group, click.Group):
-            continue
-        try:
-            command = plugins.load(entry)
-        except ConfigError as error:
-            command = _absent(name, error)
-        if not isinstance(command, click.Command):
-            command = _absent(name, ConfigError(f"{entry.value} is no command", "tell its author"))
-        group.add_command(command, name)
+        group, _, name = entry.name.rpartition(".")
+        if not group:
+            commands.later(name, partial(_plugged, entry, name))
+        elif group in commands:
+            commands.later(group, partial(_with_plugged, commands.loader(group), entry, name))
+
+
+def _with_plugged(loader: Loader, entry: EntryPoint, name: str) -> click.Command:
+    group = loader()
+    if isinstance(group, click.Group):
+        group.add_command(_plugged(entry, name), name)
+    return group
+
+
+def _plugged(entry: EntryPoint, name: str) -> click.Command:
+    try:
+        command = plugins.load(entry)
+    except ConfigError as error:
+        return _absent(name, error)
+    if not isinstance(command, click.Command):
+        return _absent(name, ConfigError(f"{entry.value} is no command", "tell its author"))
+    return command
 
 
 def _absent(name: str, error: ConfigError) -> click.Command:
@@ -100,27 +130,7 @@ def _absent(name: str, error: ConfigError) -> click.Command:
     )
 
 
-for command in (
-    check.check,
-    bisect.bisect,
-    bisect.run,
-    watch.watch,
-    campaigns.status,
-    campaigns.resume,
-    campaigns.stop,
-    report.report,
-    check.try_revision,
-    config.config,
-    host.host,
-    host.lab,
-    mail.mail,
-    rejudge.figures,
-    rejudge.rejudge,
-    doctor.doctor,
-    completion.completion,
-):
-    main.add_command(command)
-add_commands(main)
+add_commands(COMMANDS)
 
 
 class UsageError(RtbisectError):
@@ -185,7 +195,7 @@ def _as_our_error(error: Exception) -> RtbisectError:
 def _state(context: click.Context | None) -> Path:
     """The state directory, also when the command line could not be read."""
     output = context.obj if context is not None else None
-    return output.state if isinstance(output, Output) else state_dir(None)
+    return state_dir(None) if output is None else output.state
 
 
 def _for_git(code: int, context: click.Context | None, words: Sequence[str]) -> int:
@@ -196,6 +206,6 @@ def _for_git(code: int, context: click.Context | None, words: Sequence[str]) -> 
     """
     named = context.meta.get("command") if context is not None else None
     is_try = named == "try" or (named is None and "try" in words)
-    if not is_try or code in (0, 1, check.SKIP) or code >= TRY_ERROR_BASE:
+    if not is_try or code in (0, 1, SKIP) or code >= TRY_ERROR_BASE:
         return code
     return code + TRY_ERROR_BASE

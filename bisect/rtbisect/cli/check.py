@@ -24,6 +24,7 @@ from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Judgement, Level, Outcome
 from rtbisect.model.command import Extra
 from rtbisect.model.result import ENDS, KernelRole
+from rtbisect.program.output import SKIP
 from rtbisect.report.averages import boots_with, centre_of, spread
 from rtbisect.report.opening import scaled
 from rtbisect.report.text import Column, table
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from rtbisect.cli.output import Output
     from rtbisect.model.result import Result, TableRow
     from rtbisect.store.campaigns import CampaignRecord
-
-#: git bisect run: this revision cannot be tested.
-SKIP = 125
 
 #: Characters of the table of figures.
 WIDTH = 110

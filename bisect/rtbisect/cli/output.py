@@ -3,19 +3,15 @@
 
 from __future__ import annotations
 
-import io
-import json
-import math
-import os
 import sys
 import time
-import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rtbisect.cli.options import site_path
+from rtbisect.cli.streams import drop_stdout, json_line, keep_traceback, write
 from rtbisect.config.site_file import Site, SiteFiles
 from rtbisect.errors import InfrastructureError, InternalError, RtbisectError
 from rtbisect.model.kinds.pipeline import Searches
@@ -73,7 +69,7 @@ class Output:
         """The answer of a command. BrokenPipeError when nobody reads it any more."""
         try:
             lines = "\n".join(harmless(line) for line in text.rstrip("\n").split("\n"))
-            _write(sys.stdout, _json(data) if self.as_json else lines + "\n")
+            write(sys.stdout, json_line(data) if self.as_json else lines + "\n")
         except BrokenPipeError:
             raise
         except KeyboardInterrupt:
@@ -86,63 +82,6 @@ class Output:
                 f"standard output: {error.strerror}",
                 "the answer is kept where there is a campaign: see `rtbisect status`",
             ) from error
-
-
-def fail(error: RtbisectError, as_json: bool) -> int:
-    """Tell an error: one line for a person, an object for a program; gives the exit code."""
-    code = int(error.exit_code)
-    with suppress(OSError):
-        _write(sys.stderr, f"rtbisect: {one_line(str(error))}\n")
-    if as_json:
-        data = {"error": one_line(error.message), "hint": one_line(error.hint), "exit_code": code}
-        try:
-            _write(sys.stdout, _json(data))
-        except OSError:
-            drop_stdout()
-    return code
-
-
-def keep_traceback(error: BaseException, state: Path) -> None:
-    """Write `internal-error.log` of the state directory, where that can be."""
-    with suppress(OSError):
-        state.mkdir(0o700, parents=True, exist_ok=True)
-        text = "".join(traceback.format_exception(error))
-        (state / "internal-error.log").write_text(text, encoding="utf-8", errors="replace")
-
-
-def tolerate_any_text() -> None:
-    """Text that the locale cannot write is escaped; it must not end a campaign."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def drop_stdout() -> None:
-    """Nobody reads: what is still buffered must not fail again when Python ends."""
-    with suppress(OSError):
-        sink = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(sink, 1)
-        os.close(sink)
-
-
-def _write(stream: TextIO | None, text: str) -> None:
-    """Write and flush; a stream that the caller closed is None and takes nothing."""
-    if stream is not None:
-        stream.write(text)
-        stream.flush()
-
-
-def _json(data: Mapping[str, Any]) -> str:
-    """One line; numbers that JSON does not know become null."""
-    return json.dumps(_plain(data), ensure_ascii=True, sort_keys=True, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def takes_blocks(stream: TextIO | None) -> bool:
@@ -194,4 +133,4 @@ class PlainProgress:
 def _tell(text: str) -> None:
     """Progress that nobody sees is no reason to stop a campaign."""
     with suppress(OSError):
-        _write(sys.stderr, text)
+        write(sys.stderr, text)

@@ -8,7 +8,6 @@ own, read /dev/null unless they are given input, and are ended as a group.
 from __future__ import annotations
 
 import os
-import re
 import select
 import signal
 import subprocess
@@ -17,12 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import starmap
 from pathlib import Path
 from secrets import token_hex
 from typing import IO
 
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
+from rtbisect.process import endings
 
 #: Variables that a child may inherit. Everything else (MAKEFLAGS, GIT_DIR, PYTHONPATH,
 #: ARCH, CROSS_COMPILE, CFLAGS, ...) changes what is measured and stays out.
@@ -44,27 +43,11 @@ FIXED = {
     "GIT_COMMITTER_EMAIL": "rtbisect@lab.example.org",
 }
 
-#: By this variable processes of a session are known after it was killed; the value is drawn anew by
-#: each process of rtbisect.
-MARK = {"RTBISECT_SESSION": token_hex(16)}
-
-#: By this one what a command started is known that is to be cleared away; drawn anew for each.
-RUN_MARK = "RTBISECT_RUN"
-
 #: Variables that a command of the user's own never inherits: they would lead its git elsewhere.
 NEVER_INHERITED = ("GIT_",)
 
-PROC = Path("/proc")
-
 #: Poll counts milliseconds in a C int; a longer wait looks again and again after that.
 _LONGEST_POLL_S = 86_400.0
-
-#: The external id of a process group. Programs of the first schema noted no mark, later ones no
-#: place.
-_RECORDED = re.compile(r"pgid:([0-9]+):([0-9]+):([^:]*)(?::([^:]*))?(?::([^:]*))?")
-
-#: Seconds between SIGTERM and SIGKILL when a child is ended.
-GRACE_S = 5.0
 
 #: Seconds between two looks at logs that may grow too long.
 LOOK_S = 0.25
@@ -99,7 +82,7 @@ class Completed:
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of a child: inherited names, fixed values, `extra`, the mark."""
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    return inherited | FIXED | dict(extra or {}) | MARK
+    return inherited | FIXED | dict(extra or {}) | endings.MARK
 
 
 def whole_environment(extra: Mapping[str, str]) -> dict[str, str]:
@@ -107,180 +90,7 @@ def whole_environment(extra: Mapping[str, str]) -> dict[str, str]:
     elsewhere, then `extra` and the mark.
     """
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(NEVER_INHERITED)}
-    return inherited | dict(extra) | MARK
-
-
-def end_group(pgid: int, grace_s: float | None = None) -> bool:
-    """End a process group: SIGTERM, then SIGKILL. True when there was one to end. Who is dead and
-    waits for a parent to hear of it, as where process 1 reaps nobody, is not waited for.
-    InfrastructureError where who lives in it then belongs to another user, as what sudo started.
-    """
-    if pgid <= 1 or pgid == os.getpgrp():
-        raise InternalError(f"process group {pgid} must not be ended by rtbisect")
-    with suppress(_ForeignError):
-        if not _signal_group(pgid, signal.SIGTERM):
-            return False
-    deadline = time.monotonic() + (GRACE_S if grace_s is None else grace_s)
-    # What sudo started may just be about to end by itself.
-    while members(pgid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    # Also where no member was seen: one that was just forked is in no list yet.
-    _signal_group(pgid, signal.SIGKILL)
-    return True
-
-
-class _ForeignError(InfrastructureError):
-    """All who live in a process group belong to another user."""
-
-
-def _signal_group(pgid: int, number: signal.Signals) -> bool:
-    """Send a signal to a group; False where nobody is in it. _ForeignError where nobody in it
-    takes one from us.
-    """
-    try:
-        os.killpg(pgid, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError as error:
-        if not members(pgid):
-            return False
-        raise _ForeignError(
-            f"process group {pgid} cannot be ended: what is left of it belongs to another user",
-            f"end it, as by `sudo kill -KILL -- -{pgid}`; `rtbisect resume` goes on then",
-            retryable=False,
-        ) from error
-    return True
-
-
-def _end_marked(is_marked: Callable[[int], bool], grace_s: float = GRACE_S) -> bool:
-    """End all processes with a mark, also servers that left the group; True when there was one. Not
-    what we were started from, as a terminal server that a command of the session began.
-    """
-    spared = _ourselves()
-    # One that ends has no variables any more before it is gone: then its start tells.
-    marked = {pid: _start_ticks(pid) for pid in _pids() if pid not in spared and is_marked(pid)}
-    deadline = time.monotonic() + grace_s
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        for pid in marked:
-            # Not a stranger that has the number meanwhile.
-            if is_marked(pid):
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, number)
-        while time.monotonic() < deadline and any(starmap(_lives, marked.items())):
-            time.sleep(0.05)
-    return bool(marked)
-
-
-def _lives(pid: int, start_ticks: int) -> bool:
-    return stat_of(pid)[:1] not in ([], ["Z"]) and _start_ticks(pid) == start_ticks
-
-
-def _ourselves() -> set[int]:
-    """This process and all that it descends from."""
-    pid, found = os.getpid(), set[int]()
-    while pid > 1 and pid not in found:
-        found.add(pid)
-        pid = int((stat_of(pid) or ["", "0"])[1])
-    return found
-
-
-def _pids() -> list[int]:
-    return [int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit()]
-
-
-def members(pgid: int) -> list[int]:
-    """The living members of a process group."""
-    fields = ((pid, stat_of(pid)) for pid in _pids())
-    return [pid for pid, of in fields if of and int(of[2]) == pgid and of[0] != "Z"]
-
-
-def stat_of(pid: int) -> list[str]:
-    """Fields of /proc/PID/stat from the third on (state is index 0), [] when it is gone. Source:
-    proc(5).
-    """
-    try:
-        text = (PROC / str(pid) / "stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return []
-    return text.rpartition(")")[2].split()
-
-
-def group_id(pgid: int, place: Path) -> str:
-    """External id of a process group that was just started, by which it is found again where a
-    killed rtbisect has left it behind. `place` is the file in which it is kept: in a copy of that
-    it says nothing, as the group is the business of the original.
-
-    A process id alone may have been given to somebody else meanwhile. A living leader is ours if it
-    was started in the same boot at exactly the recorded time (proc(5), field 22 of stat). Where the
-    leader is dead, a stranger may have had its number and be gone, too: then one of the group has
-    to carry the mark of the killed session in its environment.
-    """
-    (mark,) = MARK.values()
-    return f"pgid:{pgid}:{_start_ticks(pgid)}:{_boot_id()}:{mark}:{_file_id(place)}"
-
-
-def _file_id(place: Path) -> str:
-    """What tells a file from a copy of it, for as long as the machine is not started again."""
-    status = place.stat()
-    return f"{status.st_dev:x}-{status.st_ino:x}"
-
-
-def end_leftover(external_id: str, place: Path) -> bool:
-    """End what is left of a recorded group, and what users' commands of its session left running
-    beside it; True when there was something to end. `place` as in `group_id`.
-    """
-    match = _RECORDED.fullmatch(external_id)
-    if match is None:
-        return False
-    pgid, started, boot, mark = int(match[1]), int(match[2]), match[3], match[4] or ""
-    if boot != _boot_id() or (match[5] and match[5] != _file_id(place)):
-        return False
-    ended = _is_ours(pgid, started, mark) and end_group(pgid)
-    return _end_marked(partial(_is_of_command, mark=mark)) or ended
-
-
-def _is_ours(pgid: int, started: int, mark: str) -> bool:
-    """Whether a group is the recorded one, and has somebody to end."""
-    alive = members(pgid)
-    if leader := _start_ticks(pgid):
-        return bool(alive) and leader == started
-    return any(_carries_mark(pid, mark) for pid in alive)
-
-
-def _is_of_command(pid: int, mark: str) -> bool:
-    """Whether a command that was to be cleared away has started a process, in that session."""
-    run_mark = f"{RUN_MARK}=".encode()
-    return _carries_mark(pid, mark) and any(
-        variable.startswith(run_mark) for variable in _variables(pid)
-    )
-
-
-def _carries_mark(pid: int, mark: str) -> bool:
-    """Whether a process carries the mark of a session."""
-    (name,) = MARK
-    return bool(mark) and _has_variable(pid, f"{name}={mark}")
-
-
-def _has_variable(pid: int, variable: str) -> bool:
-    """Whether a living process began with NAME=VALUE; not where we may not look."""
-    return os.fsencode(variable) in _variables(pid)
-
-
-def _variables(pid: int) -> list[bytes]:
-    try:
-        return (PROC / str(pid) / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return []
-
-
-def _start_ticks(pid: int) -> int:
-    """Clock ticks from the boot to the start of a process, 0 when it is gone."""
-    fields = stat_of(pid)
-    return int(fields[19]) if fields else 0
-
-
-def _boot_id() -> str:
-    return (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return inherited | dict(extra) | endings.MARK
 
 
 def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child process)
@@ -306,7 +116,7 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     `most_log_bytes`, which is not 0, it is ended. `on_start` gets the process group id before the
     caller waits, so that it can be recorded. `whole_env`: see `whole_environment`. With `clear`
     nothing that it started outlives it, unless that left the group and dropped the variable
-    RTBISECT_RUN (RUN_MARK). `check` raises
+    RTBISECT_RUN (`endings.RUN_MARK`). `check` raises
     InfrastructureError when the command fails; a missing program is a ConfigError.
     """
     if isinstance(argv, str) or not argv or any("\0" in word for word in argv):
@@ -314,7 +124,7 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     begin = time.monotonic()
     mark = token_hex(8)
     if clear:
-        env = {**(env or {}), RUN_MARK: mark}
+        env = {**(env or {}), endings.RUN_MARK: mark}
     sink = _sink(log, subprocess.PIPE)
     error_sink = _sink(error_log, subprocess.PIPE if log is None else subprocess.STDOUT)
     try:
@@ -344,8 +154,8 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
         done = _wait(child, wait, on_start, argv, begin)
     finally:
         if clear:
-            end_group(child.pid)
-            _end_marked(partial(_has_variable, variable=f"{RUN_MARK}={mark}"))
+            endings.end_group(child.pid)
+            endings.end_run(mark)
     if check and not done.ok:
         raise InfrastructureError(failure(done), "see the log" if log else "")
     return done
@@ -451,7 +261,7 @@ def _remaining_output(child: subprocess.Popen[bytes]) -> tuple[bytes | None, byt
     pipes open for ever: it is not waited for.
     """
     try:
-        return child.communicate(timeout=GRACE_S)
+        return child.communicate(timeout=endings.GRACE_S)
     except subprocess.TimeoutExpired as error:
         for pipe in (child.stdin, child.stdout, child.stderr):
             if pipe is not None:
@@ -461,11 +271,11 @@ def _remaining_output(child: subprocess.Popen[bytes]) -> tuple[bytes | None, byt
 
 def _end_child(child: subprocess.Popen[bytes]) -> None:
     """End our own child and its whole group; the child is reaped, so the wait is short."""
-    with suppress(_ForeignError):
-        _signal_group(child.pid, signal.SIGTERM)
+    with suppress(endings.ForeignError):
+        endings.signal_group(child.pid, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
-        child.wait(GRACE_S)
-    _signal_group(child.pid, signal.SIGKILL)
+        child.wait(endings.GRACE_S)
+    endings.signal_group(child.pid, signal.SIGKILL)
     child.wait()
 
 

@@ -24,7 +24,7 @@ from rtbisect.model.formats import format_of
 from rtbisect.model.lab import REBUILT_S, Run, RunStatus
 from rtbisect.model.report import Repaired
 from rtbisect.model.result import Result, Summary
-from rtbisect.process import command
+from rtbisect.process import endings
 from rtbisect.store import codec, db
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class StoreJournal:
             except ValueError as error:
                 raise InternalError(f"step {key} of {self._campaign} cannot be read") from error
         left = "" if row is None else str(row["external_id"])
-        command.end_leftover(left, self._db.path)
+        endings.end_leftover(left, self._db.path)
         self._start(key, name, known=row is not None)
         value = effect(_StepNote(left, lambda external_id: self._note(key, external_id)))
         self._finish(key, codec.to_json(kind, value))
@@ -174,7 +174,7 @@ class StoreJournal:
 
     def _note(self, key: str, external_id: str) -> None:
         if external_id.startswith("pgid:"):
-            external_id = command.group_id(int(external_id.removeprefix("pgid:")), self._db.path)
+            external_id = endings.group_id(int(external_id.removeprefix("pgid:")), self._db.path)
         self._db.execute(self._update(key).values(external_id=external_id))
         self._heard("noted")
 
@@ -285,7 +285,7 @@ def end_leftovers(database: db.Database) -> int:
     store: no session lives.
     """
     names = database.values(sa.select(db.step.c.external_id).where(db.step.c.state == "started"))
-    return sum(command.end_leftover(name, database.path) for name in names)
+    return sum(endings.end_leftover(name, database.path) for name in names)
 
 
 def _finished(campaign: str) -> sa.ColumnElement[bool]:

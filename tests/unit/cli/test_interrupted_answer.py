@@ -14,7 +14,7 @@ def test_an_answer_that_is_interrupted_is_not_written_again_at_the_end(tmp_path,
     def blocked(_stream, _text):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(output, "_write", blocked)
+    monkeypatch.setattr(output, "write", blocked)
     monkeypatch.setattr(output, "drop_stdout", lambda: dropped.append(True))
     with pytest.raises(KeyboardInterrupt):
         Output(tmp_path).answer({}, "text")

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from rtbisect.cli.app import add_commands
+from rtbisect.cli.lazy import Commands
 from rtbisect.errors import ConfigError
 from rtbisect.process import plugins
 
@@ -31,20 +32,21 @@ def main(tmp_path, monkeypatch):
     entries = [
         EntryPoint("good", "plugged_here:good", plugins.COMMANDS),
         EntryPoint("inner.good", "plugged_here:good", plugins.COMMANDS),
+        EntryPoint("alone.good", "plugged_here:good", plugins.COMMANDS),
         EntryPoint("nowhere.good", "plugged_here:good", plugins.COMMANDS),
         EntryPoint("bad", "plugged_here:bad", plugins.COMMANDS),
         EntryPoint("gone", "plugged_here:gone", plugins.COMMANDS),
         EntryPoint("broken", "plugged_broken:it", plugins.COMMANDS),
     ]
     monkeypatch.setattr(plugins, "entry_points", lambda group: entries if group else ())
-    whole = click.Group("main")
-    whole.add_command(click.Group("inner"))
-    add_commands(whole)
-    return whole
+    own = {"inner": lambda: click.Group("inner"), "alone": lambda: click.Command("alone")}
+    commands = Commands(own)
+    add_commands(commands)
+    return click.Group("main", commands)
 
 
 def test_a_command_goes_into_the_group_that_its_name_says(main):
-    assert set(main.commands) == {"inner", "good", "bad", "gone", "broken"}
+    assert set(main.commands) == {"inner", "alone", "good", "bad", "gone", "broken"}
     assert set(main.commands["inner"].commands) == {"good"}
 
 
@@ -60,3 +62,9 @@ def test_a_list_of_commands_says_of_no_module_that_it_is_missing(main):
     shown = CliRunner().invoke(main, ["--help"]).output
     assert "gone" in shown
     assert "Not there" not in shown
+
+
+def test_only_the_command_that_is_called_is_imported(main):
+    assert CliRunner().invoke(main, ["good"]).output == "done\n"
+    assert "plugged_broken" not in sys.modules
+    assert "plugged_here" in sys.modules

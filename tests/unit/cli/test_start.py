@@ -4,13 +4,27 @@
 import subprocess
 import sys
 
-HEAVY = ("scipy.stats", "scipy.special", "matplotlib", "numpy.f2py")
+import pytest
+
+#: What only a search needs, and what an answer without a campaign does without, too.
+SEARCH = ("scipy.stats", "scipy.special", "matplotlib", "numpy.f2py")
+CAMPAIGN = ("numpy", "sqlalchemy", "pydantic", "requests", "rtbisect.campaign", "rtbisect_labkit")
+APP = "import sys; from rtbisect.cli.app import COMMANDS, run"
 
 
-def test_no_command_waits_for_packages_that_only_a_search_needs():
-    names = f"print(*[name for name in {HEAVY} if name in sys.modules])"
+@pytest.mark.parametrize(
+    ("script", "heavy"),
+    [
+        ("list(COMMANDS.values())", SEARCH),
+        ("list(COMMANDS)", CAMPAIGN),
+        ("run(['--version'])", CAMPAIGN),
+        ("run(['nosuch'])", CAMPAIGN),
+    ],
+)
+def test_no_command_waits_for_packages_that_it_does_not_need(script, heavy):
+    names = f"print('imported', *[name for name in {heavy} if name in sys.modules])"
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys, rtbisect.cli.app; {names}"],
+        [sys.executable, "-c", f"{APP}; {script}; {names}"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout.split() == []
+    assert done.stdout.splitlines()[-1].split() == ["imported"]

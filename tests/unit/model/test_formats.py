@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-import rtbisect.cli.app  # noqa: F401  (all that is kept is known once it is imported)
 from helpers.campaigns import ROOT
 from helpers.kept_samples import WORDS, added, at_default, enumerations, filled, recorded
+from rtbisect.cli.app import COMMANDS
 from rtbisect.errors import InternalError
 from rtbisect.model import formats
 from rtbisect.model.campaign import Better, Sought
@@ -17,6 +17,8 @@ from rtbisect.model.report import ReportInput
 from rtbisect.model.setup import Setup
 from rtbisect.store import codec
 
+#: All that is kept is known once these are imported.
+IMPORTED = list(COMMANDS.values())
 SAMPLES = ROOT / "tests/data/formats"
 #: All of the program; other tests have kinds of their own.
 KEPT = sorted(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
-from rtbisect.process import command, locks
+from rtbisect.process import command, endings, locks
 
 #: Where the names of process groups are kept.
 PLACE = Path(__file__)
@@ -51,7 +51,7 @@ def test_a_timeout_ends_the_whole_group(tmp_path):
     assert not done.ok
     child = int((tmp_path / "child").read_text())
     time.sleep(0.2)
-    assert not command.stat_of(child) or command.stat_of(child)[0] == "Z"
+    assert not endings.stat_of(child) or endings.stat_of(child)[0] == "Z"
 
 
 def test_a_missing_program_is_a_configuration_error(tmp_path):
@@ -93,7 +93,7 @@ def test_a_bound_of_logs_is_no_bound_of_time(tmp_path):
 
 def test_our_own_process_group_is_never_ended():
     with pytest.raises(InternalError):
-        command.end_group(os.getpgrp())
+        endings.end_group(os.getpgrp())
 
 
 def test_the_dead_that_nobody_reaps_are_not_waited_for(monkeypatch):
@@ -107,7 +107,7 @@ def test_the_dead_that_nobody_reaps_are_not_waited_for(monkeypatch):
         sleep(seconds)
 
     monkeypatch.setattr(command.time, "sleep", look)
-    assert command.end_group(child.pid, grace_s=3600.0)
+    assert endings.end_group(child.pid, grace_s=3600.0)
     assert child.wait() == -signal.SIGTERM
 
 
@@ -138,11 +138,11 @@ def started():
 
 def test_a_leftover_group_is_ended_and_only_in_its_boot(started):
     child = started("exec sleep 60")
-    name = command.group_id(child.pid, PLACE)
-    assert not command.end_leftover(name.replace(name.split(":")[3], "another-boot"), PLACE)
-    assert command.end_leftover(name, PLACE)
+    name = endings.group_id(child.pid, PLACE)
+    assert not endings.end_leftover(name.replace(name.split(":")[3], "another-boot"), PLACE)
+    assert endings.end_leftover(name, PLACE)
     assert child.wait() == -signal.SIGTERM
-    assert not command.end_leftover(name, PLACE)
+    assert not endings.end_leftover(name, PLACE)
 
 
 def test_a_copy_of_where_it_is_kept_ends_nothing_of_the_original(started, tmp_path):
@@ -150,27 +150,27 @@ def test_a_copy_of_where_it_is_kept_ends_nothing_of_the_original(started, tmp_pa
     place.write_text("a store")
     shutil.copy2(place, copy)
     child = started("exec sleep 60")
-    name = command.group_id(child.pid, place)
-    assert not command.end_leftover(name, copy)
+    name = endings.group_id(child.pid, place)
+    assert not endings.end_leftover(name, copy)
     assert child.poll() is None
     moved = place.rename(tmp_path / "moved")
-    assert command.end_leftover(name, moved)
+    assert endings.end_leftover(name, moved)
 
 
 def test_what_an_older_program_has_noted_is_ended(started):
     child = started("exec sleep 60")
-    name, _, _place = command.group_id(child.pid, PLACE).rpartition(":")
-    assert command.end_leftover(name, PLACE)
+    name, _, _place = endings.group_id(child.pid, PLACE).rpartition(":")
+    assert endings.end_leftover(name, PLACE)
 
 
 @pytest.mark.parametrize("moved", [-1, 1, -(10**6), 10**9])
 def test_a_stranger_that_was_given_the_number_is_left_alone(started, moved):
     """The number came round: its new owner was started at any other time."""
     child = started("exec sleep 60", environ={})
-    parts = command.group_id(child.pid, PLACE).split(":")
+    parts = endings.group_id(child.pid, PLACE).split(":")
     parts[2] = str(max(0, int(parts[2]) + moved))
     for name in (":".join(parts), ":".join(parts[:4])):
-        assert not command.end_leftover(name, PLACE)
+        assert not endings.end_leftover(name, PLACE)
     assert child.poll() is None
 
 
@@ -180,29 +180,29 @@ ORPHAN = "sleep 60 >/dev/null & echo $!"
 
 def test_what_a_dead_leader_left_is_ended(started):
     child = started(ORPHAN)
-    name = command.group_id(child.pid, PLACE)
+    name = endings.group_id(child.pid, PLACE)
     orphan = int(child.stdout.readline())
     child.wait()
-    assert command.members(child.pid) == [orphan]
-    assert command.end_leftover(name, PLACE)
-    assert command.members(child.pid) == []
+    assert endings.members(child.pid) == [orphan]
+    assert endings.end_leftover(name, PLACE)
+    assert endings.members(child.pid) == []
 
 
 def test_a_strangers_group_whose_leader_is_dead_is_left_alone(started):
-    other = {**command.environment(), **dict.fromkeys(command.MARK, "another session")}
+    other = {**command.environment(), **dict.fromkeys(endings.MARK, "another session")}
     for environ in ({}, other):
         child = started(ORPHAN, environ)
         child.stdout.readline()
         child.wait()
-        parts = command.group_id(child.pid, PLACE).split(":")
+        parts = endings.group_id(child.pid, PLACE).split(":")
         for name in (":".join(parts), ":".join(parts[:4]), ":".join([*parts[:4], ""])):
-            assert not command.end_leftover(name, PLACE)
-        assert len(command.members(child.pid)) == 1
+            assert not endings.end_leftover(name, PLACE)
+        assert len(endings.members(child.pid)) == 1
 
 
 @pytest.mark.parametrize("text", ["", "pgid:x:1:b", "pgid:1:2", "job:17", "pgid:-5:0:b"])
 def test_ids_that_are_no_groups_end_nothing(text):
-    assert not command.end_leftover(text, PLACE)
+    assert not endings.end_leftover(text, PLACE)
 
 
 @pytest.mark.parametrize(("shared", "mode"), [(False, 0o600), (True, 0o666)])

@@ -10,14 +10,14 @@ from contextlib import suppress
 import pytest
 
 from rtbisect.errors import InfrastructureError
-from rtbisect.process import command
+from rtbisect.process import command, endings
 
 #: Where the names of process groups are kept.
-PLACE = command.PROC
+PLACE = endings.PROC
 
 
 def is_alive(pid):
-    return command.stat_of(pid)[:1] not in ([], ["Z"])
+    return endings.stat_of(pid)[:1] not in ([], ["Z"])
 
 
 @pytest.fixture
@@ -28,14 +28,14 @@ def left_behind():
     servers = []
 
     def start(*, of_command):
-        mark = {command.RUN_MARK: "of the killed session"} if of_command else {}
+        mark = {endings.RUN_MARK: "of the killed session"} if of_command else {}
         # The pipe ends with the leader: nobody waits for the server.
         child = subprocess.Popen(
             ["/bin/sh", "-c", "setsid sh -c 'echo $$; exec sleep 60 >/dev/null' &"],
             start_new_session=True, stdout=subprocess.PIPE, text=True,
             env=command.environment(mark),
         )  # fmt: skip
-        name = command.group_id(child.pid, PLACE)
+        name = endings.group_id(child.pid, PLACE)
         servers.append(int(child.communicate()[0]))
         return name, servers[-1]
 
@@ -48,18 +48,18 @@ def left_behind():
 def test_a_server_of_a_killed_session_is_ended(left_behind):
     name, server = left_behind(of_command=True)
     assert is_alive(server)
-    assert command.end_leftover(name, PLACE)
+    assert endings.end_leftover(name, PLACE)
     assert not is_alive(server)
-    assert not command.end_leftover(name, PLACE)
+    assert not endings.end_leftover(name, PLACE)
 
 
 def test_servers_of_others_live_on(left_behind):
     name, ours = left_behind(of_command=False)
-    assert not command.end_leftover(name, PLACE)
+    assert not endings.end_leftover(name, PLACE)
     other, server = left_behind(of_command=True)
     before, _, mark = other.rpartition(":")[0].rpartition(":")
     for changed in (f"{before}:{'0' * len(mark)}", before, other.replace(before[-36:], "x" * 36)):
-        assert not command.end_leftover(changed, PLACE)
+        assert not endings.end_leftover(changed, PLACE)
     assert is_alive(ours)
     assert is_alive(server)
 
@@ -78,7 +78,7 @@ def forbidden(monkeypatch):
 
     monkeypatch.setattr(command.os, "killpg", refuse)
     monkeypatch.setattr(command.subprocess, "Popen", started)
-    monkeypatch.setattr(command, "GRACE_S", 0.1)
+    monkeypatch.setattr(endings, "GRACE_S", 0.1)
     yield children
     for child in children:
         child.kill()
@@ -95,26 +95,26 @@ def test_processes_of_another_user_are_told_and_not_waited_for(tmp_path, forbidd
 
 def test_processes_of_another_user_that_end_by_themselves_are_waited_for(forbidden, monkeypatch):
     """As the rest of what sudo started."""
-    monkeypatch.setattr(command, "GRACE_S", 60)
+    monkeypatch.setattr(endings, "GRACE_S", 60)
     child = command.subprocess.Popen(["/bin/sleep", "0.2"], start_new_session=True)
     assert forbidden == [child]
-    assert command.end_group(child.pid)
+    assert endings.end_group(child.pid)
 
 
 def test_dead_processes_of_another_user_are_no_fault(forbidden):
     child = subprocess.Popen(["/bin/true"], start_new_session=True)
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     assert forbidden == [child]
-    assert not command.end_group(child.pid)
+    assert not endings.end_group(child.pid)
 
 
 def test_who_was_started_from_what_a_killed_session_left_is_spared(left_behind):
     """A terminal server that its command was the first to start, and all that is started there."""
     name, server = left_behind(of_command=True)
     script = (
-        f"from rtbisect.process import command; print(command.end_leftover({name!r}, command.PROC))"
+        f"from rtbisect.process import endings; print(endings.end_leftover({name!r}, endings.PROC))"
     )
-    mark = {command.RUN_MARK: "of the killed session"}
+    mark = {endings.RUN_MARK: "of the killed session"}
     done = subprocess.run(
         ["/bin/sh", "-c", f'{sys.executable} -c "$1"; echo lives', "sh", script],
         env=command.environment(mark), capture_output=True, text=True, check=False,
