@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.depth import deep
 from helpers.findings import Like
 from helpers.mail_server import Server
 from rtbisect.config.schema import Smtp
@@ -28,7 +29,8 @@ from rtbisect.store import outbox as store
 from rtbisect.store.outbox import Outbox
 
 HELPERS = Path(__file__).resolve().parents[2] / "helpers"
-KILLS = 100
+#: Of 400 steps or so.
+KILLS = deep(40, 100)
 SECOND = "second@example.org"
 REFUSED = Finding.of(
     Delivery.REFUSED, address="first@example.org", code=550, said="5.1.1 no such user"
