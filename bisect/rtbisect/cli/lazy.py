@@ -19,7 +19,9 @@ class Commands(MutableMapping[str, click.Command]):
     """What click takes as the commands of a group. Their names are known without them."""
 
     def __init__(self, loaders: Mapping[str, Loader]) -> None:
-        self._loaders: dict[str, Loader] = {n: cache(loader) for n, loader in loaders.items()}
+        self._loaders: dict[str, Loader] = {}
+        for name, loader in loaders.items():
+            self.later(name, loader)
 
     def __getitem__(self, name: str) -> click.Command:
         return self._loaders[name]()

@@ -200,8 +200,9 @@ def _communicate(
 def _said(
     child: subprocess.Popen[bytes], stdin: bytes | None, timeout_s: float
 ) -> tuple[bytes | None, bytes | None]:
-    """`communicate`. Of a child without pipes that looks every 50 ms whether it has ended, which is
-    long beside a command of 30 ms: so the kernel is asked to tell. Where it cannot, it looks.
+    """What `child.communicate` gives. Where a child has no pipes, Python looks every 50 ms whether
+    it has ended, which is long beside a command of 30 ms: so first the kernel is asked to say when,
+    by pidfd_open(2). Where it has none, Python looks as ever.
     """
     begin = time.monotonic()
     if not (child.stdin or child.stdout or child.stderr):

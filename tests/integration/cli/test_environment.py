@@ -91,7 +91,7 @@ def test_a_signal_ends_with_130_and_one_line(cli, repo, number):
 
 @pytest.mark.parametrize(("module", "said"), [("click", 0), ("sqlalchemy", 1)])
 def test_a_signal_while_modules_are_loaded_leaves_no_traceback(cli, module, said):
-    """Before the program can speak it says nothing, then its one line."""
+    """Nothing is said before the program itself is imported, and its one line from then on."""
     script = (
         "import os, signal, sys\n"
         "class Kill:\n"

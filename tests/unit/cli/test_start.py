@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-#: What only a search needs, and what an answer without a campaign does without, too.
+#: What only a search needs.
 SEARCH = ("scipy.stats", "scipy.special", "matplotlib", "numpy.f2py")
+#: What whoever asks for a version, or for a command that is none, does not need either.
 CAMPAIGN = ("numpy", "sqlalchemy", "pydantic", "requests", "rtbisect.campaign", "rtbisect_labkit")
 APP = "import sys; from rtbisect.cli.app import COMMANDS, run"
 

@@ -2,21 +2,16 @@
 """The command runner: argv, environment, timeout, groups; and file locks."""
 
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, InternalError
 from rtbisect.process import command, endings, locks
-
-#: Where the names of process groups are kept.
-PLACE = Path(__file__)
 
 
 def sh(script, tmp_path, **kw):
@@ -91,118 +86,9 @@ def test_a_bound_of_logs_is_no_bound_of_time(tmp_path):
     assert command.run(["/bin/sleep", "60"], **words).timed_out
 
 
-def test_our_own_process_group_is_never_ended():
-    with pytest.raises(InternalError):
-        endings.end_group(os.getpgrp())
-
-
-def test_the_dead_that_nobody_reaps_are_not_waited_for(monkeypatch):
-    """As in a container whose process 1 is no init."""
-    child = subprocess.Popen(["/bin/sleep", "60"], start_new_session=True)
-    sleep, looks = time.sleep, []
-
-    def look(seconds):
-        looks.append(seconds)
-        assert len(looks) < 100
-        sleep(seconds)
-
-    monkeypatch.setattr(command.time, "sleep", look)
-    assert endings.end_group(child.pid, grace_s=3600.0)
-    assert child.wait() == -signal.SIGTERM
-
-
 def test_printable_takes_the_teeth_out_of_foreign_text():
     assert command.printable("a\x1b[31mb\r\nc\u202e") == "a?[31mb??c?"
     assert len(command.printable("x" * 1000)) == 300
-
-
-@pytest.fixture
-def started():
-    """Starts `sh -c SCRIPT` in a group of its own, which does not outlive the test."""
-    begun = []
-
-    def start(script, environ=None):
-        child = subprocess.Popen(
-            ["/bin/sh", "-c", script], start_new_session=True, stdout=subprocess.PIPE, text=True,
-            env=command.environment() if environ is None else environ,
-        )  # fmt: skip
-        begun.append(child)
-        return child
-
-    yield start
-    for child in begun:
-        with suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
-
-
-def test_a_leftover_group_is_ended_and_only_in_its_boot(started):
-    child = started("exec sleep 60")
-    name = endings.group_id(child.pid, PLACE)
-    assert not endings.end_leftover(name.replace(name.split(":")[3], "another-boot"), PLACE)
-    assert endings.end_leftover(name, PLACE)
-    assert child.wait() == -signal.SIGTERM
-    assert not endings.end_leftover(name, PLACE)
-
-
-def test_a_copy_of_where_it_is_kept_ends_nothing_of_the_original(started, tmp_path):
-    place, copy = tmp_path / "store", tmp_path / "copy"
-    place.write_text("a store")
-    shutil.copy2(place, copy)
-    child = started("exec sleep 60")
-    name = endings.group_id(child.pid, place)
-    assert not endings.end_leftover(name, copy)
-    assert child.poll() is None
-    moved = place.rename(tmp_path / "moved")
-    assert endings.end_leftover(name, moved)
-
-
-def test_what_an_older_program_has_noted_is_ended(started):
-    child = started("exec sleep 60")
-    name, _, _place = endings.group_id(child.pid, PLACE).rpartition(":")
-    assert endings.end_leftover(name, PLACE)
-
-
-@pytest.mark.parametrize("moved", [-1, 1, -(10**6), 10**9])
-def test_a_stranger_that_was_given_the_number_is_left_alone(started, moved):
-    """The number came round: its new owner was started at any other time."""
-    child = started("exec sleep 60", environ={})
-    parts = endings.group_id(child.pid, PLACE).split(":")
-    parts[2] = str(max(0, int(parts[2]) + moved))
-    for name in (":".join(parts), ":".join(parts[:4])):
-        assert not endings.end_leftover(name, PLACE)
-    assert child.poll() is None
-
-
-#: A leader that dies and leaves a member of its group behind; that tells its number.
-ORPHAN = "sleep 60 >/dev/null & echo $!"
-
-
-def test_what_a_dead_leader_left_is_ended(started):
-    child = started(ORPHAN)
-    name = endings.group_id(child.pid, PLACE)
-    orphan = int(child.stdout.readline())
-    child.wait()
-    assert endings.members(child.pid) == [orphan]
-    assert endings.end_leftover(name, PLACE)
-    assert endings.members(child.pid) == []
-
-
-def test_a_strangers_group_whose_leader_is_dead_is_left_alone(started):
-    other = {**command.environment(), **dict.fromkeys(endings.MARK, "another session")}
-    for environ in ({}, other):
-        child = started(ORPHAN, environ)
-        child.stdout.readline()
-        child.wait()
-        parts = endings.group_id(child.pid, PLACE).split(":")
-        for name in (":".join(parts), ":".join(parts[:4]), ":".join([*parts[:4], ""])):
-            assert not endings.end_leftover(name, PLACE)
-        assert len(endings.members(child.pid)) == 1
-
-
-@pytest.mark.parametrize("text", ["", "pgid:x:1:b", "pgid:1:2", "job:17", "pgid:-5:0:b"])
-def test_ids_that_are_no_groups_end_nothing(text):
-    assert not endings.end_leftover(text, PLACE)
 
 
 @pytest.mark.parametrize(("shared", "mode"), [(False, 0o600), (True, 0o666)])
