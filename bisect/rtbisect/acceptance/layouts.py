@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rtbisect.acceptance.inspection import check_built, check_landed, only_on, target_of
@@ -16,7 +16,7 @@ from rtbisect.campaign import assemble
 from rtbisect.campaign.plan import check_target, relinked
 from rtbisect.campaign.trees import tree_of
 from rtbisect.config.site_file import load_site
-from rtbisect.errors import BusyError, ConfigError, InfrastructureError
+from rtbisect.errors import BusyError, ConfigError, InfrastructureError, Interrupted
 from rtbisect.judge.layouts import LayoutBoot
 from rtbisect.lab.lava.remote import LavaServerLab
 from rtbisect.model.campaign import Role
@@ -24,6 +24,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.layouts import Layouts
 from rtbisect.model.ports import Left, NoNote
 from rtbisect.model.subject import RunOrder
+from rtbisect.store.kept_boots import KeptBoots
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
@@ -74,8 +75,9 @@ class LayoutsBooted:
 
 def boot_layouts(state: Path, place: Path, plan: LayoutPlan, screen: Screen) -> LayoutsBooted:
     """Build the tip of a tree once, and boot it in each layout, on a host of the site file at
-    `place`. ConfigError where the request does not fit the site or the kernel does not build;
-    InfrastructureError when the lab fails, or no boot measured anything.
+    `place`. A call that was interrupted goes on. ConfigError where the request does not fit the
+    site or the kernel does not build; InfrastructureError when the lab fails, or no boot measured
+    anything; Interrupted.
     """
     site = load_site(place)
     _check_host(plan.host, site.lab.name, server=site.access is not None)
@@ -91,52 +93,87 @@ def boot_layouts(state: Path, place: Path, plan: LayoutPlan, screen: Screen) -> 
         if isinstance(subject.lab, LavaServerLab) and plan.host is not None:
             host = only_on(subject.lab, site, plan.host, setup.booted.device.name)
         build = _built(subject, tree.resolve(target.branch), target.name, screen)
+        names = (plan.host, build.revision, build.signature, plan.layouts, plan.seed)
+        kept = KeptBoots.of(state / "lab/layouts", setup, *names)
         boots, left_out = in_turns(
-            subject, build, plan, screen, lambda run: check_landed(run, host)
+            subject, build, plan, screen, lambda run: check_landed(run, host), kept
         )
+        kept.forget()
     finally:
         subject.leave()
     return _booted(setup, build, boots, left_out)
 
 
-def in_turns(
-    subject: Subject, build: Build, plan: LayoutPlan, screen: Screen, check: Callable[[Run], None]
+def in_turns(  # noqa: PLR0913  (a host, what boots there, and who hears of it)
+    subject: Subject,
+    build: Build,
+    plan: LayoutPlan,
+    screen: Screen,
+    check: Callable[[Run], None],
+    kept: KeptBoots,
 ) -> tuple[tuple[LayoutBoot, ...], tuple[Finding, ...]]:
     """The boots of a build that count, and what is left out: round by round, the layouts of each in
-    an order of its own. `check` raises where a run cannot be one of the host.
+    an order of its own. `check` raises where a run cannot be one of the host. What is `kept` counts
+    and is not booted again; Interrupted says how to go on.
     """
-    good: list[LayoutBoot] = []
-    left_out: list[Finding] = []
-    faults, took_s = 0, list[float]()
     turns = _turns(plan)
-    for number, (round_, layout) in enumerate(turns, 1):
+    boots = _Boots(subject=subject, build=build, plan=plan, screen=screen, check=check, kept=kept)
+    if has := kept.of_turns(turns):
+        screen.say(str(speak(Finding.of(Layouts.GOES_ON, kept=len(has), of=len(turns)))))
+    try:
+        for done, turn in enumerate(turns):
+            if turn not in kept.runs:
+                boots.boot(turn, done, len(turns))
+    except KeyboardInterrupt as error:
+        told = Finding.of(Layouts.INTERRUPTED, kept=len(kept.of_turns(turns)), of=len(turns))
+        raise Interrupted("interrupted", str(speak(told))) from error
+    good = tuple(LayoutBoot(layout, round_, run) for (round_, layout), run in kept.of_turns(turns))
+    return good, tuple(boots.left_out)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Boots:
+    """The boots of one call."""
+
+    subject: Subject
+    build: Build
+    plan: LayoutPlan
+    screen: Screen
+    check: Callable[[Run], None]
+    kept: KeptBoots
+    left_out: list[Finding] = field(default_factory=list)
+    took_s: list[float] = field(default_factory=list)
+    #: Of the lab, one after the other.
+    faults: int = 0
+
+    def boot(self, turn: tuple[int, int], done: int, turns: int) -> None:
+        """One layout in one round, after so many of all turns; it is kept or left out."""
+        plan, (round_, layout) = self.plan, turn
         names = {"layout": layout + 1, "number": round_ + 1}
         what = Finding.of(Layouts.BOOT, layouts=plan.layouts, boots=plan.boots, **names)
-        left = _left(took_s, len(turns) - number + 1)
-        screen.step(str(speak(what)), number - 1, len(turns), left)
+        self.screen.step(str(speak(what)), done, turns, _left(self.took_s, turns - done))
         order = RunOrder(
-            run_id=f"layouts-{plan.seed}-{layout}-{round_}", number=number,
+            run_id=f"layouts-{plan.seed}-{layout}-{round_}", number=done + 1,
             linked_as=f"layouts-{plan.seed}-{layout}",
         )  # fmt: skip
         begin = time.monotonic()
         why: Finding | str | None
         try:
-            run = subject.run(build, order, NoNote())
+            run = self.subject.run(self.build, order, NoNote())
         except (InfrastructureError, BusyError) as error:
-            faults += 1
-            if faults == _FAULTS:
+            self.faults += 1
+            if self.faults == _FAULTS:
                 raise
             why = error.message
         else:
-            check(run)
-            faults, why = 0, run.reason or run.status.value
-            took_s.append(time.monotonic() - begin)
+            self.check(run)
+            self.faults, why = 0, run.reason or run.status.value
+            self.took_s.append(time.monotonic() - begin)
             if run.complete:
-                good.append(LayoutBoot(layout, round_, run))
-                continue
-        left_out.append(Finding.of(Layouts.LEFT_OUT, why=why, **names))
-        screen.say(str(speak(left_out[-1])))
-    return tuple(good), tuple(left_out)
+                self.kept.add(turn, run)
+                return
+        self.left_out.append(Finding.of(Layouts.LEFT_OUT, why=why, **names))
+        self.screen.say(str(speak(self.left_out[-1])))
 
 
 def _turns(plan: LayoutPlan) -> list[tuple[int, int]]:

@@ -3,9 +3,12 @@
 
 import json
 import math
+import os
+import time
 import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -23,6 +26,7 @@ from rtbisect.model.lab import Measurement, RunStatus
 from rtbisect.model.layouts import LayoutAdvice
 from rtbisect.model.ports import NoNote
 from rtbisect.model.subject import RunOrder
+from rtbisect.store.kept_boots import KEPT_S, KeptBoots
 from rtbisect_labkit.demo.cases import CASES, site_text
 
 PLAN = layouts.LayoutPlan(layouts=4, boots=3, seed=7)
@@ -75,9 +79,17 @@ def opened(tmp_path, lab=None, **builder):
     return place, setup, parts.subject
 
 
-def boot(subject, plan=PLAN, screen=None):
+class InMemory(KeptBoots):
+    """Boots of which nothing is written."""
+
+    def add(self, turn, run):
+        self.runs[turn] = run
+
+
+def boot(subject, plan=PLAN, screen=None, kept=None):
     build = subject.build(sha(3), 0, NoNote())
-    return layouts.in_turns(subject, build, plan, screen or Heard(), lambda _run: None)
+    screen, kept = screen or Heard(), kept or InMemory(Path())
+    return layouts.in_turns(subject, build, plan, screen, lambda _run: None, kept)
 
 
 def test_boots_of_one_layout_have_one_image(tmp_path):
@@ -226,3 +238,67 @@ class TestTheCommand:
         found, told, _place = ask(*words, change=change, **builder)
         assert (found, told["exit_code"]) == (code, code)
         assert told["hint"]
+
+
+class Stopped:
+    """A check of boots that somebody interrupts."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def __call__(self, *_run):
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+
+
+class TestACallThatIsInterrupted:
+    def test_goes_on_with_the_boots_that_it_has(self, ask, tmp_path, monkeypatch):
+        whole = ask("--layouts", "4", lab=lab_of(1.0))[1]
+        monkeypatch.setattr(layouts, "check_landed", Stopped(5))
+        code, told, place = ask("--layouts", "4", lab=lab_of(1.0))
+        assert (code, len(place.lab.requests)) == (Exit.INTERRUPTED, 6)
+        assert "5 of 12" in told["hint"]
+        monkeypatch.setattr(layouts, "check_landed", lambda *_run: None)
+        code, told, place = ask("--layouts", "4", lab=lab_of(1.0))
+        assert (code, told) == (Exit.ANSWERED, whole)
+        assert len(place.lab.requests) == 7
+        assert not list((tmp_path / "state/lab/layouts").iterdir())
+
+    def test_so_does_one_whose_lab_fails(self, ask):
+        fault = InfrastructureError("no answer", "")
+        script = {sha(3): [RunStatus.COMPLETE] * 4 + [fault] * 3}
+        assert ask(lab=lab_of(0.0, script))[0] == Exit.LAB
+        _code, told, place = ask(lab=lab_of(0.0))
+        assert (told["measured"], len(place.lab.requests)) == (24, 20)
+
+    @pytest.mark.parametrize("words", [["--seed", "2"], ["--layouts", "6"]])
+    def test_another_one_begins_anew(self, ask, monkeypatch, words):
+        monkeypatch.setattr(layouts, "check_landed", Stopped(5))
+        ask()
+        monkeypatch.setattr(layouts, "check_landed", lambda *_run: None)
+        _code, told, place = ask(*words)
+        assert told["measured"] == len(place.lab.requests)
+
+    def test_boots_of_yesterday_are_made_again(self, tmp_path):
+        _place, setup, subject = opened(tmp_path)
+        folder = tmp_path / "kept"
+        first = KeptBoots.of(folder, setup, "rt01")
+        boot(subject, kept=first)
+        assert KeptBoots.of(folder, setup, "rt01").runs == first.runs != {}
+        assert not KeptBoots.of(folder, setup, "rt02").runs
+        os.utime(first.place, times=2 * (time.time() - KEPT_S - 60,))
+        assert not KeptBoots.of(folder, setup, "rt01").runs
+        assert not list(folder.iterdir())
+
+    def test_a_line_that_was_cut_off_is_none(self, tmp_path):
+        _place, setup, subject = opened(tmp_path)
+        first = KeptBoots.of(tmp_path / "kept", setup)
+        boot(subject, kept=first)
+        text = first.place.read_text("utf-8")
+        first.place.write_text(text[:-100], "utf-8")
+        again = KeptBoots.of(tmp_path / "kept", setup)
+        assert len(again.runs) == len(first.runs) - 1
+        [lost] = first.runs.keys() - again.runs.keys()
+        again.add(lost, first.runs[lost])
+        assert KeptBoots.of(tmp_path / "kept", setup).runs == first.runs

@@ -63,6 +63,16 @@ WORDS = [
         "boot 1 of layout 2 is left out: no answer",
     ),
     (
+        Layouts.GOES_ON,
+        {"kept": 5, "of": 24},
+        "5 of 24 boots are kept from the call that was interrupted",
+    ),
+    (
+        Layouts.INTERRUPTED,
+        {"kept": 5, "of": 24},
+        "the same command within a day goes on: it has 5 of 24 boots",
+    ),
+    (
         Layouts.RELINK,
         {},
         "use build.layout: relink in the site file, so that each boot has a layout of its own",

@@ -30,6 +30,10 @@ class Layouts(Kind):
     BOOT = "layouts.boot", "layout layouts number boots"
     #: That boot does not count; `why` is a finding, or what the lab said.
     LEFT_OUT = "layouts.left-out", "layout number why"
+    #: Of so many boots in all these are there from a call that was interrupted.
+    GOES_ON = "layouts.goes-on", "kept of"
+    #: This call was.
+    INTERRUPTED = "layouts.interrupted", "kept of"
 
     #: What the site should do.
     RELINK = "layouts.relink"
