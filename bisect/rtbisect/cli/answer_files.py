@@ -150,6 +150,8 @@ def summary_of(output: Output, record: CampaignRecord, figured: run_answer.Figur
         rows = {"commit": head.commit, "subject": head.subject, "author": head.author}
         rows["date"] = head.date
         parts.append("\n".join(f"- {name}: {code(text)}" for name, text in rows.items()))
+    if heads and (more := result.further(found)):
+        parts.append(code(more))
     if not heads and found.candidates:
         likeliest = found.candidates[: result.MOST]
         rows = {sha: probability(share) for sha, share in likeliest}

@@ -141,7 +141,10 @@ def text_of(
     result = record.result
     if result is None:
         return "\n".join([listed(record, summary), *shown, *_next(record, summary)])
-    lines = [headline(record, result), *_head_lines(heads), *shown]
+    lines = [headline(record, result), *_head_lines(heads)]
+    if heads and (more := further(result)):
+        lines.append(f"  {more}")
+    lines += shown
     reasons = result.reasons
     if opening:
         lines.append(wrap(opening, first="  ", rest="  "))
@@ -233,16 +236,23 @@ def headline(record: CampaignRecord, result: Result) -> str:
         figure = f" ({name_of(str(result.metric))})" if result.metric else ""
         return f"{record.id}: {level_of(result)}{figure}"
     words = f"{record.id}: {result.outcome}"
-    if result.culprit:
+    if len(result.named) > 1:
+        shas = (sha[:12] for sha in result.named[:MOST])
+        words = " ".join(filter(None, (words, *shas, further(result))))
+    elif result.culprit:
         words += f" {result.culprit}"
-    if result.outcome is Outcome.CULPRIT_SET:
-        words += " " + " ".join(sha[:12] for sha, _ in result.candidates[:MOST])
     share = voice_of_request(record.request).share
     details = [share or name_of(str(result.metric))] if result.metric else []
     details += [f"confidence {probability(result.confidence)}"] if result.confidence else []
     # Of any command there is no cause to tell.
     details += [] if record.kind == CampaignKind.RUN else [f"cause {result.cause}"]
     return f"{words} ({', '.join(details)})" if details else words
+
+
+def further(result: Result) -> str:
+    """Of how many more commits that are named only a program is told."""
+    more = len(result.named) - MOST
+    return f"and {more} more" if more > 0 else ""
 
 
 def exit_of(result: Result | None) -> int:
@@ -285,14 +295,10 @@ def whole_answer(
 
 
 def heads_of(output: Output, request: CampaignRequest, result: Result) -> tuple[CommitHead, ...]:
-    """What git says of the commits that an answer names: its culprit, else the first of its set;
-    nothing where tree or site file are not what they were.
+    """What git says of the commits that an answer names, of many the first; nothing where tree or
+    site file are not what they were.
     """
-    shas: tuple[str, ...] = ()
-    if result.culprit:
-        shas = (result.culprit,)
-    elif result.outcome in (Outcome.CULPRIT_SET, Outcome.MULTIPLE_CULPRITS):
-        shas = tuple(sha for sha, _ in result.candidates[:MOST])
+    shas = result.named[:MOST]
     if not shas:
         return ()
     try:

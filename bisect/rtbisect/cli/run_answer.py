@@ -45,6 +45,9 @@ _SHORT = {
 }  # fmt: skip
 #: Further runs of a commit that its proofs have left open.
 _MORE = 12
+#: Shows commits; of those that are named so many, and so many of the likeliest ones.
+_LOG = ("log", "--no-walk", "--stat")
+_LISTED, _LEADING = 100, 4
 #: In front of each line.
 INDENT = "  "
 
@@ -124,7 +127,13 @@ class Figured:
     @property
     def told(self) -> str:
         """Before and after in words; "" where an end has no figure."""
-        return str(speak(self.change.found, voice_of_request(self.request))) if self.change else ""
+        if self.change is None:
+            return ""
+        found, first = self.change.found, self.result.culprit
+        if first and len(self.result.named) > 1:
+            # Each has its own figures, and these are of one.
+            found = Finding.of(Answered.OF_COMMIT, sha=first, change=found)
+        return str(speak(found, voice_of_request(self.request)))
 
     def chart(self, width: int, *, ascii_only: bool = False) -> tuple[str, ...]:
         """At most so many of the tested revisions, and a caption; () where there are too few."""
@@ -176,6 +185,8 @@ def _next_line(identity: str, request: CampaignRequest, result: Result | None, r
     words: list[str] = []
     if result is None:
         words = ["rtbisect", "resume", identity]
+    elif len(result.named) > 1:
+        words = ["git", "-C", request.repo, *_LOG, *(sha[:12] for sha in result.named[:_LISTED])]
     elif result.culprit:
         words = ["git", "-C", request.repo, "show", result.culprit]
     elif result.outcome is Outcome.INCONCLUSIVE and _short(result):
@@ -189,8 +200,8 @@ def _next_line(identity: str, request: CampaignRequest, result: Result | None, r
         again = ["--again", result.candidates[0][0], "--runs", str(_MORE)]
         words = ["rtbisect", "resume", identity, *again]
     elif result.candidates:
-        shas = [sha for sha, _ in result.candidates]
-        words = ["git", "-C", request.repo, "log", "--no-walk", "--stat", *shas[:4]]
+        shas = (sha for sha, _ in result.candidates[:_LEADING])
+        words = ["git", "-C", request.repo, *_LOG, *shas]
     return shlex.join(words)
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 # pydantic reads the annotations.
-from rtbisect.model.campaign import Cause, Judgement, MetricKey, Outcome, Sample  # noqa: TC001
+from rtbisect.model.campaign import Cause, Judgement, MetricKey, Outcome, Sample
 from rtbisect.model.finding import Finding
 from rtbisect.model.formats import kept_as
 from rtbisect.model.kinds.search import Checks
@@ -245,3 +245,10 @@ class Result:
     origins: tuple[Origin, ...] = ()
     #: None where nothing differs, nobody asks, or nothing says it.
     difference: Difference | None = None
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Full shas of the commits that it names: the culprit, all of several, or of a set."""
+        if self.outcome in (Outcome.CULPRIT_SET, Outcome.MULTIPLE_CULPRITS):
+            return tuple(sha for sha, _ in self.candidates)
+        return (self.culprit,) if self.culprit else ()

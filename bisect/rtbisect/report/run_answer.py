@@ -148,7 +148,7 @@ def columns_of(
     for revision in result.tested:
         values = sample_of(runs, revision.sha, threshold).values
         middle = (mean(values) if by_mean else median(values)) if values else None
-        named = revision.sha == result.culprit
+        named = revision.sha in result.named and result.culprit is not None
         mark = NAMED if named else _mark(revision, ends)
         columns.append(Column(middle, mark, named))
     return tuple(columns)

@@ -43,6 +43,7 @@ SENTENCES: Mapping[str, Words] = {
     ),
     Answered.SHARES: f"failing runs: {{before}} before, {{after}} after; {_LEVEL}",
     Answered.SIDES: f"{_SIDES}; {_LEVEL}",
+    Answered.OF_COMMIT: "{sha:.12}: {change}",
     Answered.CHART: _chart,
     Answered.LAYOUTS: "each run was linked with a code layout of its own",
     Answered.CANDIDATE: "{sha:.12} {probability:probability}",

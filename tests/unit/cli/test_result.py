@@ -10,8 +10,9 @@ from helpers.findings import said as as_said
 from helpers.findings import words
 from helpers.report_cases import rcu
 from helpers.results import other_result
-from rtbisect.cli.result import headline, listed, opening, text_of
+from rtbisect.cli.result import MOST, headline, listed, opening, text_of
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, CampaignState, Outcome
+from rtbisect.model.code import CommitHead
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Endings
@@ -116,3 +117,23 @@ def test_an_answer_without_a_commit_lists_the_likeliest(record):
     text = text_of(record, rcu().summary)
     assert "c" * 12 in text
     assert "d" * 12 in text
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CULPRIT_SET, Outcome.MULTIPLE_CULPRITS])
+def test_an_answer_of_several_commits_tells_of_each_and_how_many_are_left_out(record, outcome):
+    named = tuple(f"{n:x}" * 40 for n in range(1, MOST + 3))
+    several = outcome is Outcome.MULTIPLE_CULPRITS
+    record.result = replace(
+        record.result,
+        outcome=outcome,
+        culprit=named[0] if several else None,
+        candidates=tuple((sha, 0.1) for sha in named),
+    )
+    heads = tuple(CommitHead(sha, "a subject", "me", "today") for sha in named[:MOST])
+    first = headline(record, record.result)
+    lines = text_of(record, rcu().summary, heads).splitlines()
+    for sha in named[:MOST]:
+        assert sha[:12] in first
+        assert any(line.strip().startswith(sha[:12]) for line in lines)
+    assert "and 2 more" in first
+    assert lines[1 + MOST].strip() == "and 2 more"

@@ -23,6 +23,11 @@ UNPROVED = replace(
     other_result(Outcome.INCONCLUSIVE, reasons=(OPEN,)), candidates=(("abc", 0.7), ("dcb", 0.2))
 )
 SHORT = other_result(Outcome.INCONCLUSIVE, reasons=(SPENT,))
+SET = replace(other_result(Outcome.CULPRIT_SET), candidates=tuple((f"c{n}", 0.1) for n in range(9)))
+TWO = replace(
+    culprit_result("abc", candidates=(("abc", 1.0), ("dcb", 0.99))),
+    outcome=Outcome.MULTIPLE_CULPRITS,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +38,8 @@ SHORT = other_result(Outcome.INCONCLUSIVE, reasons=(SPENT,))
         (SHORT, 22, "rtbisect resume run-3 --max-runs 80"),
         (SHORT, 90, "rtbisect resume run-3 --max-runs 180"),
         (UNPROVED, 90, "rtbisect resume run-3 --again abc --runs 12"),
+        (SET, 90, "git -C '/my repo' log --no-walk --stat c0 c1 c2 c3 c4 c5 c6 c7 c8"),
+        (TWO, 90, "git -C '/my repo' log --no-walk --stat abc dcb"),
     ],
 )
 def test_an_answer_says_how_to_go_on(result, runs, command):

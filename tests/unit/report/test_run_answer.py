@@ -115,3 +115,15 @@ def test_revisions_are_marked_by_how_sure_it_is_what_they_are():
     told = caption_of(columns[:4], 5, "us").data
     assert (told["shown"], told["tested"], told["low"], told["high"]) == (4, 5, 2.0, 4.0)
     assert (told["skipped"], told["open"], told["named"]) == (True, True, True)
+
+
+def test_each_of_several_commits_is_marked():
+    of = kept.TestedRevision
+    tested = (of("old", "", 3, 0.0), of("mid", "", 4, 0.95), of("new", "", 3, 1.0))
+    several = replace(
+        culprit_result("mid", candidates=(("mid", 1.0), ("new", 0.9))),
+        outcome=Outcome.MULTIPLE_CULPRITS,
+        tested=tested,
+    )
+    columns = columns_of(asked(), several, runs(FIGURES), ("g", "b"))
+    assert [column.mark for column in columns] == ["g", "C", "C"]

@@ -44,6 +44,11 @@ WORDS = [
     ),
     (Answered.SIDES, PAIR, f"p50_us: {TOLD} before, {TOLD} after; 95% intervals"),
     (
+        Answered.OF_COMMIT,
+        {"sha": BAD, "change": Finding.of(Answered.SIDES, **PAIR)},
+        f"bbbbbbbbbbbb: p50_us: {TOLD} before, {TOLD} after; 95% intervals",
+    ),
+    (
         Answered.CHART,
         CHART | {"skipped": False, "open": False, "named": True},
         "8 tested revisions, oldest first, height from 8 us to 13 us; g good, b bad, C culprit",

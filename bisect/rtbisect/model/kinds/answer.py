@@ -21,6 +21,8 @@ class Answered(Kind):
     SHARES = "answer.shares", "before after"
     #: The same where nothing says how sure the change is.
     SIDES = "answer.sides", "metric before after"
+    #: One of these, of one of several commits.
+    OF_COMMIT = "answer.of-commit", "sha change"
     #: Below the chart: so many of the tested revisions, by figures from `low` to `high`.
     CHART = "answer.chart", "shown tested low high unit skipped open named"
     #: Each run had a code layout of its own.
