@@ -65,7 +65,10 @@ def heed(steps: Steps, threshold: Threshold, older: str, newer: str) -> bool:
     )
     if min(len(before), len(after)) < limits.calibrate_min:
         return False
-    if len({*before, *after}) == 1 and threshold.statistic is not Statistic.FRACTION:
+    if threshold.statistic is Statistic.FRACTION:
+        if all(before) and all(after):
+            steps.tell(Ends.ALL_FAIL, boots=len(before))
+    elif len({*before, *after}) == 1:
         steps.tell(Ends.CONSTANT, boots=len(before), value=before[0], unit=threshold.unit)
     # As judged, where the change that is sought makes it worse.
     lower, higher = (after, before) if threshold.better is Better.LOWER else (before, after)

@@ -121,6 +121,8 @@ class CommandInWorktree:
         self._settings = settings
         self._at = ""
         self._source = settings.work_dir
+        #: No run has failed yet in this process.
+        self._all_pass = True
 
     def width(self) -> int:
         """One: all runs share one worktree."""
@@ -331,6 +333,7 @@ class CommandInWorktree:
             return (*_ended(code), None)
         if self._settings.pass_fail:
             self._check_started(code, out)
+            self._tell_failing(code, out)
             return RunStatus.COMPLETE, None, Reading((float(code != 0),))
         if code:
             return (*_ended(code), None)
@@ -372,6 +375,13 @@ class CommandInWorktree:
             return
         errors = tail(out.with_suffix(".err"))
         raise not_there("the first run, of the good end,", code, errors, "the command")
+
+    def _tell_failing(self, code: int, out: Path) -> None:
+        """Show once what fails: it may be another thing than the test, as a missing module."""
+        if not code or not self._all_pass:
+            return
+        self._all_pass = False
+        self._settings.tell(Finding.of(Commands.FAILS, code=code, lines=_last_lines(out)))
 
     def _figure(self, out: Path, unit: str | None) -> Reading:
         """The figure, in the unit of those before it: another scale would be a change."""
@@ -420,6 +430,11 @@ def _seen(out: Path, error: NoFigureError) -> tuple[str, ...]:
     """
     if not {"names", "line"}.isdisjoint(error.found.data):
         return ()
+    return _last_lines(out)
+
+
+def _last_lines(out: Path) -> tuple[str, ...]:
+    """Of an output, or of errors where there is no other."""
     lines = tail(out) or tail(out.with_suffix(".err"))
     return tuple(cut(line, 80) for line in lines[-_MOST_SEEN:])
 

@@ -269,7 +269,10 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.UNNAMED: (
         "no line {metric}=... in the output, it has a number without a name: {line:quoted}"
     ),
-    Commands.NO_LINE: "no line {metric}=... in the output, the last one is {line:quoted}",
+    Commands.NO_LINE: (
+        "no line {metric}=... in the output, the last one is {line:quoted}; --extract reads other"
+        " forms"
+    ),
     Commands.SEVERAL: _listed("{figures} figures (", "); name one with --metric"),
     Commands.NO_OBJECT: "the last lines are no JSON object: {line:quoted}",
     Commands.OTHER_KEYS: _listed("no number {metric:quoted} in the JSON object, it has "),
@@ -299,6 +302,10 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.REPEATED: (
         "the first run has {metric} {times} times: these are repetitions in one run, which counts"
         " as one, by their median {value:in {unit}}"
+    ),
+    Commands.FAILS: lambda data: (
+        "the first run that fails ended with {code}"
+        + (", its last lines: {lines:;}" if data["lines"] else ", and printed nothing")
     ),
 }
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import math
 
+#: From here on a figure has an exponent.
+_LONGEST = 1e9
+
 
 def figure(value: float, sign: str = "", *, whole: bool = False) -> str:
-    """Three significant digits: 6.00, 59.8, 0.795; `whole` gives whole numbers below a million as
-    they are; `sign` as in a format.
+    """Three significant digits, and all of those before the point: 6.00, 59.8, 0.795, 1972757;
+    `whole` gives whole numbers below a million as they are; `sign` as in a format.
     """
     if not math.isfinite(value):
         return f"{value:{sign}}" if math.isinf(value) else "nan"
     if value == 0 or (whole and value == int(value) and abs(value) < 1e6):
         return f"{value:{sign}.0f}" if value else "0"
-    if 1e-3 <= abs(value) < 1e6:
+    if 1e-3 <= abs(value) < _LONGEST:
         # Of what is rounded first: 9.999 is 10.0.
         places = max(0, 2 - math.floor(math.log10(abs(float(f"{value:.2e}")))))
         return f"{value:{sign}.{places}f}"

@@ -173,8 +173,8 @@ def _expected(data: Mapping[str, Any]) -> str:
         " the search is expected to take {builds:built}{expected:.0f} {voice.run}s,"
         f" {{wall_s:duration}} (four of five searches like it take {_range(data)}"
         " {voice.run}s, {low_s:duration} to {high_s:duration}), and to name a commit within the"
-        " budget with probability {chance:probability}; the proof takes {least} to {most}"
-        " {voice.run}s, or more"
+        " budget with probability {chance:probability}; the proof takes {least} {voice.run}s more,"
+        " {most} with a revert, and often twice as many"
     )
 
 
@@ -188,7 +188,7 @@ def _outcome(data: Mapping[str, Any]) -> str:
 def _stands(data: Mapping[str, Any]) -> str:
     hold = "holds" if data["holding"] == 1 else "hold"
     return (
-        f"{{holding}} of {{candidates}} commits {hold} 95% of the probability;"
+        f"{{holding}} of {{candidates}} commits {hold} 95% of the probability that is on commits;"
         " likeliest: {likeliest:.12}, {probability:probability}"
     )
 
@@ -307,6 +307,10 @@ SENTENCES: Mapping[str, Words] = {
         "all {boots} + {boots} {voice.run}s of the ends have the same figure,"
         " {value:in {unit}}: does it measure what changed?"
     ),
+    Ends.ALL_FAIL: (
+        "all {boots} + {boots} {voice.run}s of the ends fail: where each one will, Ctrl-C ends the"
+        " search; does the command work in a worktree of the revision?"
+    ),
     Ends.COMPARED: "{boots} + {boots} boots compared",
     Ends.NOT_SEARCHED: "the range was not searched: `rtbisect bisect` finds the commit",
     Ends.NO_BOOTS_LEFT: (
@@ -351,7 +355,7 @@ SENTENCES: Mapping[str, Words] = {
         " the answer is what they tell"
     ),
     Searches.STANDS: _stands,
-    Searches.SPREAD: "probability by commit, oldest first: {probabilities:strip}",
+    Searches.SPREAD: "probability by commit, oldest first, 8 the highest: {probabilities:strip}",
     Searches.KEEPS: _keeps,
     Searches.FEW_LEFT: (
         "the search may take {left:many {voice.run}} more: {kept} of the budget are kept for the"

@@ -125,6 +125,15 @@ def _alone(form: Callable[[Any], str]) -> Callable[[Any, str, Voice], str]:
     return lambda value, _rest, _voice: form(value)
 
 
+def _in(value: float, name: str, voice: Voice, sign: str = "") -> str:
+    """A figure in its unit, a share of runs in percent, and what such shares differ by in points
+    of it.
+    """
+    if voice.share:
+        return f"{100 * value:{sign}.0f}{' percentage points' if sign else '%'}"
+    return measured(value, name, sign, wanted=voice.unit)
+
+
 def _seen(value: float, name: str, voice: Voice) -> str:
     """The figure of one run, of which a failed one has the share 1."""
     if voice.share:
@@ -140,8 +149,8 @@ _FORMS: Mapping[str, Callable[[Any, str, Voice], str]] = {
     "figure": _alone(figure),
     "+figure": _alone(lambda value: figure(value, "+")),
     "number": _alone(lambda value: figure(value, whole=True)),
-    "in": lambda value, name, voice: measured(value, name, wanted=voice.unit),
-    "+in": lambda value, name, voice: measured(value, name, "+", wanted=voice.unit),
+    "in": _in,
+    "+in": lambda value, name, voice: _in(value, name, voice, "+"),
     "many": lambda count, noun, _voice: f"{count} {noun}" if count == 1 else f"{count} {noun}s",
     "duration": _alone(duration),
     "size": _alone(size),

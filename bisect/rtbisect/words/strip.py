@@ -31,11 +31,13 @@ def cells(count: int, width: int) -> list[range]:
 
 
 def strip(values: Sequence[float], width: int = WIDTH, *, ascii_only: bool = True) -> str:
-    """Each column as high as the sum of its values, the highest one full; "" of no values."""
-    sums = [sum(values[place] for place in cell) for cell in cells(len(values), width)]
-    highest = max(sums, default=0.0)
+    """Each column as high as the highest of its values, the highest one full; "" of no values. A
+    sum would draw steps where columns have one place more.
+    """
+    tops = [max(values[place] for place in cell) for cell in cells(len(values), width)]
+    highest = max(tops, default=0.0)
     nothing = NOTHING if ascii_only else " "
     return "".join(
         level(each / highest, ascii_only=ascii_only) if each > SEEN * highest else nothing
-        for each in sums
+        for each in tops
     )

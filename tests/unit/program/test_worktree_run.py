@@ -276,6 +276,17 @@ def test_repetitions_of_the_first_run_are_told_once(tmp_path):
     assert told == [Finding.of(Commands.REPEATED, metric="value", times=3, value=2000.0, unit="ns")]
 
 
+def test_what_the_first_failing_run_printed_is_told_once(tmp_path):
+    told = []
+    here = lab(tmp_path, 'echo "no module" >&2; exit 1', pass_fail=True, tell=told.append)
+    for number in (1, 2):
+        here.run(one_run()[0], RunOrder(run_id=f"r{number}", number=number), lambda _n: None)
+    assert told == [Finding.of(Commands.FAILS, code=1, lines=("no module",))]
+    passing = lab(tmp_path, "exit 0", pass_fail=True, tell=told.append)
+    passing.run(one_run()[0], RunOrder(run_id="r3", number=3), lambda _n: None)
+    assert len(told) == 1
+
+
 def test_a_long_output_is_not_kept_whole(tmp_path):
     script = "yes chatter | head -c 3000000; echo; echo 7"
     run = lab(tmp_path, script).run(*one_run(), lambda _n: None)

@@ -191,6 +191,16 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
                 " one, by their median 12.2 us"
             ),
         ),
+        (
+            Commands.FAILS,
+            {"code": 1, "lines": ("FAILED test_queue", "1 failed")},
+            ("the first run that fails ended with 1, its last lines: FAILED test_queue; 1 failed"),
+        ),
+        (
+            Commands.FAILS,
+            {"code": 2, "lines": ()},
+            "the first run that fails ended with 2, and printed nothing",
+        ),
     ],
 )
 def test_a_sentence(kind, data, sentence):

@@ -8,7 +8,16 @@ from rtbisect.words.numbers import figure, measured, size, tick
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(9.996, "10.0"), (9.99, "9.99"), (99.96, "100"), (-0.0099999, "-0.0100"), (0.0717, "0.0717")],
+    [
+        (9.996, "10.0"),
+        (9.99, "9.99"),
+        (99.96, "100"),
+        (-0.0099999, "-0.0100"),
+        (0.0717, "0.0717"),
+        (1972757.16, "1972757"),
+        (2e6, "2000000"),
+        (-2e9, "-2e+09"),
+    ],
 )
 def test_a_figure_has_three_digits(value, text):
     assert figure(value) == text

@@ -8,7 +8,9 @@ import pytest
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Sought
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.kinds.boot import Boots, Part
+from rtbisect.model.kinds.judge import Told
 from rtbisect.model.kinds.pipeline import Ends, Searches, Work
 from rtbisect.model.kinds.screen import Shown
 from rtbisect.model.lab import RunStatus
@@ -193,7 +195,7 @@ def test_a_forecast_is_no_certainty():
         "6 + 6 boots of the ends show the change (p = 0.0011); the search is expected to take"
         " 5 builds, 7 boots, 15 min (four of five searches like it take 5 to 15 boots, 10 min to"
         " 40 min), and to name a commit within the budget with probability >0.999; the proof takes"
-        " 12 to 18 boots, or more"
+        " 12 boots more, 18 with a revert, and often twice as many"
     )
 
 
@@ -234,7 +236,8 @@ def test_where_a_search_stands_is_told_with_its_likeliest_commit():
     data = {"candidates": 40, "likeliest": CULPRIT, "probability": 0.62}
     several = told(SEARCHING, Searches.STANDS, holding=5, **data)
     assert several == (
-        "5 of 40 commits hold 95% of the probability; likeliest: dddddddddddd, 0.620"
+        "5 of 40 commits hold 95% of the probability that is on commits; likeliest: dddddddddddd,"
+        " 0.620"
     )
     assert told(SEARCHING, Searches.STANDS, holding=1, **data).startswith("1 of 40 commits holds")
     assert told(SEARCHING, Searches.PAUSED, campaign="bisect-3", boots=1) == (
@@ -273,9 +276,24 @@ def test_a_run_of_a_test_passes_or_fails():
     share = {"before": 0.05, "after": 0.35, "share": True, "sure": True}
     change = told(voice, Shown.CHANGE, **data, **share)
     assert change == "regressed: failures, 5% of runs -> 35%"
+    proved = told(voice, Told.DIFFERENCE, difference=0.286, unit="")
+    assert proved == "difference +29 percentage points"
+    ends = {"shown": 2, "tested": 2, "low": 0.0, "high": 0.5, "unit": ""}
+    chart = told(voice, Answered.CHART, **ends, skipped=False, open=False, named=False)
+    assert chart.startswith("2 tested revisions, oldest first, height from 0% to 50%;")
+
+
+def test_each_commit_is_as_high_as_its_probability_however_many_share_a_column():
+    spread = {"commits": (), "tested": (), "newer": (), "subject": "", "moved": True}
+    even = told(SEARCHING, Searches.SPREAD, probabilities=(0.01,) * 79, **spread)
+    assert even.endswith(": " + "8" * 64)
+
+
+def test_where_all_runs_of_both_ends_fail_it_may_be_for_another_reason():
+    assert told(SEARCHING, Ends.ALL_FAIL, boots=6).startswith("all 6 + 6 boots of the ends fail: ")
 
 
 def test_one_commit_holds_what_two_hold():
     one, two = (told(SEARCHING, Shown.RANGE, holding=n, candidates=40) for n in (1, 2))
-    assert one == "1 of 40 commits holds 95% of the probability"
-    assert two == "2 of 40 commits hold 95% of the probability"
+    assert one == "1 of 40 commits holds 95% of the probability that is on commits"
+    assert two == "2 of 40 commits hold 95% of the probability that is on commits"

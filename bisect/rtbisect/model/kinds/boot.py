@@ -327,3 +327,5 @@ class Commands(Kind):
     FIRST = "command.first", "why"
     #: The first run has a figure so many `times`; `value` is their median.
     REPEATED = "command.repeated", "metric times value unit"
+    #: The first run that fails, where that is what is judged; the last `lines` that it printed.
+    FAILS = "command.fails", "code lines"

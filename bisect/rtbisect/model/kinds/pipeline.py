@@ -76,6 +76,8 @@ class Ends(Kind):
     LOOK = "ends.look", "boots level"
     #: All boots of both have this one figure.
     CONSTANT = "ends.constant", "boots value unit"
+    #: Each of these boots of both ends failed.
+    ALL_FAIL = "ends.all-fail", "boots"
     COMPARED = "ends.compared", "boots"
     NOT_SEARCHED = "ends.not-searched"
     #: Of the end that a merge base stands for.
