@@ -101,6 +101,10 @@ def test_a_red_night_ends_in_a_comment_on_the_commit(tmp_path, repo, night, reci
     assert "secret" not in (tmp_path / "comments").read_text()
     assert (tmp_path / "comments").read_text() == (repo / "summary.md").read_text()
     assert f"`{culprit}`" in (repo / "summary.md").read_text()
+    # The next red night has nothing new to say.
+    codes, again = run(commands, env)
+    assert 1 in codes
+    assert again.count(f"/commits/{culprit}/comments") == 1
 
 
 def test_a_search_goes_on_the_next_night_in_a_new_clone(tmp_path, repo, night):
