@@ -35,6 +35,8 @@ _NUMBER = r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,9})?"
 _NO_NUMBER = r"[+-]?(?:nan|inf(?:inity)?)"
 #: A number, and what stands behind it.
 _VALUE = re.compile(rf"({_NUMBER}|{_NO_NUMBER})\s{{0,4}}([^\s\d][^\s]{{0,15}})?", re.IGNORECASE)
+#: More digits than that: no measurement is that long.
+_TOO_LONG = re.compile(r"[+-]?[\d.]{401}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/%-]{0,63}")
 
 #: By how much a unit is to be multiplied for the first one of its kind.
@@ -253,8 +255,7 @@ def _figure(name: str, text: str, line: str) -> Figure:
     """A number with its unit, if any; NoFigureError for anything else."""
     match = _VALUE.fullmatch(text)
     if match is None:
-        # More digits than the pattern allows: no measurement is that long.
-        kind = Commands.NOT_FINITE if text.isdecimal() else Commands.NO_NUMBER
+        kind = Commands.NOT_FINITE if _TOO_LONG.match(text) else Commands.NO_NUMBER
         raise NoFigureError(kind, line=cut(line, 80))
     unit = match[2] or ""
     if unit and not is_unit(unit):

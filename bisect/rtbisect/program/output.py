@@ -34,8 +34,9 @@ MOST_PRINTED_BYTES = 256 * 1024 * 1024
 #: Bytes of output that are kept on disk: its end.
 KEPT_BYTES = 1024 * 1024
 
-#: Terminal escapes (colours), which many programs print even without a terminal.
-_ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+#: Terminal escapes (colours; titles and links, which BEL or ESC \ ends), which many programs print
+#: even without a terminal.
+_ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]|\x1b\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)")
 
 
 def check_goes_on(done: Completed, where: str, log: Path) -> None:

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import re
+import signal
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError
 from rtbisect.model.kinds.boot import Commands
+from rtbisect.process.command import cut
 from rtbisect.program.figures import (
     NoFigureError,
     Reading,
@@ -24,9 +27,14 @@ from rtbisect.program.tool_outputs import Format, unit_of_tool
 from rtbisect.program.tool_outputs import read as read_tool
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from rtbisect.model.command import CommandRequest
+    from rtbisect.program.figures import Figure
+
+#: CPU time that --extract may take of one output: `(a+)+$` takes years.
+EXTRACT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +103,36 @@ def read(out: Path, wanted: Wanted) -> Reading:
     if wanted.tool:
         figures = read_tool(text, Format(wanted.tool), wanted.metric)
     elif wanted.extract:
-        figures = matching(text, re.compile(wanted.extract, re.MULTILINE))
+        figures = _extracted(text, wanted.extract)
     else:
         figures = in_json(text, wanted.json_path)
     return reading_of(figures, wanted.unit)
+
+
+def _extracted(text: str, pattern: str) -> list[Figure]:
+    """What an expression finds in EXTRACT_S; NoFigureError where it takes longer."""
+    try:
+        with _bounded(EXTRACT_S):
+            return matching(text, re.compile(pattern, re.MULTILINE))
+    except TimeoutError:
+        raise NoFigureError(
+            Commands.SLOW_MATCH, pattern=cut(pattern, 80), limit_s=EXTRACT_S
+        ) from None
+
+
+@contextmanager
+def _bounded(limit_s: float) -> Iterator[None]:
+    """TimeoutError where more CPU time is taken. In the main thread, where `re` looks for signals
+    while it matches.
+    """
+
+    def end(_signal: int, _frame: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

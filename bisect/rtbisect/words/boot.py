@@ -284,6 +284,10 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.NO_OUTPUT_OF: "no result of {tool} in the output",
     Commands.OTHER_OF: _listed("{tool} has no result {metric:quoted}, it has "),
     Commands.NO_MATCH: "nothing in the output matches {pattern:quoted}",
+    Commands.SLOW_MATCH: (
+        "{pattern:quoted} takes more than {limit_s:g} s to search the output: write it with fewer"
+        " repetitions inside each other"
+    ),
     Commands.NO_PATH: _if(
         "names",
         "the path finds no {step:quoted} in the JSON, there is {names}",

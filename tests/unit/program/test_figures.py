@@ -6,6 +6,7 @@ import pytest
 from helpers.findings import Like
 from rtbisect.errors import ConfigError
 from rtbisect.model.kinds.boot import Commands
+from rtbisect.program import wanted as wanted_figures
 from rtbisect.program.figures import NoFigureError, unit_of
 from rtbisect.program.output import MOST_BYTES
 from rtbisect.program.wanted import Wanted, read
@@ -40,6 +41,12 @@ def reading(tmp_path, text, **wanted):
         ('{"cut": [\n{"p": 2}', {"metric": "p"}, (2.0,), ""),
         ('{"a\u2028b": {"p": 3}}', {"json_path": "[*].p"}, (3.0,), ""),
         (b"\xff\xfe\np99=\x1b[31m11.5\x1b[0m\n", {"metric": "p99"}, (11.5,), ""),
+        (
+            b"\x1b]0;bench\x07p99=\x1b]8;;https://example.org\x1b\\11.5",
+            {"metric": "p99"},
+            (11.5,),
+            "",
+        ),
         ("time: 12%", {"metric": "time"}, (12.0,), "%"),
     ],
 )
@@ -59,6 +66,7 @@ def test_a_figure_is_read_with_its_unit_and_its_repetitions(tmp_path, text, want
         ("p99=-inf", {}, Like(Commands.NOT_FINITE)),
         ("1" * 900, {}, Like(Commands.NOT_FINITE)),
         ("p99=" + "1" * 400, {"metric": "p99"}, Like(Commands.NOT_FINITE)),
+        ("p99=-1." + "0" * 900 + " ms", {"metric": "p99"}, Like(Commands.NOT_FINITE)),
         ("", {"extract": "x"}, Like(Commands.NOTHING)),
         ("took long", {"extract": "took ([0-9]+)"}, Like(Commands.NO_MATCH)),
         ("a", {"extract": r"a|b(\d+)"}, Like(Commands.NO_MATCH)),
@@ -77,6 +85,14 @@ def test_what_is_no_figure_is_said(tmp_path, text, wanted, said):
     with pytest.raises(NoFigureError) as error:
         reading(tmp_path, text, **wanted)
     assert error.value.found == said
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", ".*.*.*.*=(x)"])
+def test_an_expression_that_takes_years_is_no_figure(tmp_path, monkeypatch, pattern):
+    monkeypatch.setattr(wanted_figures, "EXTRACT_S", 0.05)
+    with pytest.raises(NoFigureError) as error:
+        reading(tmp_path, "a" * 3000 + "b", extract=pattern)
+    assert error.value.found == Like(Commands.SLOW_MATCH, pattern=pattern)
 
 
 def test_a_hundred_megabytes_before_a_number_are_no_hindrance(tmp_path):

@@ -314,6 +314,8 @@ class Commands(Kind):
     NO_OUTPUT_OF = "command.no-output-of", "tool"
     OTHER_OF = "command.other-of", "tool metric names more"
     NO_MATCH = "command.no-match", "pattern"
+    #: The expression took more CPU time than `limit_s`.
+    SLOW_MATCH = "command.slow-match", "pattern limit_s"
     NO_PATH = "command.no-path", "step names"
 
     TOO_LONG = "command.too-long", "size most"
