@@ -154,8 +154,7 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
         done = _wait(child, wait, on_start, argv, begin)
     finally:
         if clear:
-            endings.end_group(child.pid)
-            endings.end_run(mark)
+            endings.end_started(child.pid, mark)
     if check and not done.ok:
         raise InfrastructureError(failure(done), "see the log" if log else "")
     return done
@@ -274,10 +273,13 @@ def _end_child(child: subprocess.Popen[bytes]) -> None:
     """End our own child and its whole group; the child is reaped, so the wait is short."""
     with suppress(endings.ForeignError):
         endings.signal_group(child.pid, signal.SIGTERM)
-    with suppress(subprocess.TimeoutExpired):
-        child.wait(endings.GRACE_S)
-    endings.signal_group(child.pid, signal.SIGKILL)
-    child.wait()
+    try:
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(endings.GRACE_S)
+    finally:
+        # At once where another Ctrl-C ends the wait.
+        endings.signal_group(child.pid, signal.SIGKILL)
+        child.wait()
 
 
 def decode(data: bytes | None) -> str:

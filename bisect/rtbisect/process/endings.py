@@ -44,12 +44,23 @@ def end_group(pgid: int, grace_s: float | None = None) -> bool:
         if not signal_group(pgid, signal.SIGTERM):
             return False
     deadline = time.monotonic() + (GRACE_S if grace_s is None else grace_s)
-    # What sudo started may just be about to end by itself.
-    while members(pgid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    # Also where no member was seen: one that was just forked is in no list yet.
-    signal_group(pgid, signal.SIGKILL)
+    try:
+        # What sudo started may just be about to end by itself.
+        while members(pgid) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    finally:
+        # Also where no member was seen: one that was just forked is in no list yet. And at once
+        # where another Ctrl-C ends the wait.
+        signal_group(pgid, signal.SIGKILL)
     return True
+
+
+def end_started(pgid: int, mark: str) -> None:
+    """End what a command has started: its group, then servers that left it, by their RUN_MARK."""
+    try:
+        end_group(pgid)
+    finally:
+        end_run(mark)
 
 
 class ForeignError(InfrastructureError):
@@ -83,14 +94,23 @@ def _end_marked(is_marked: Callable[[int], bool], grace_s: float = GRACE_S) -> b
     # One that ends has no variables any more before it is gone: then its start tells.
     marked = {pid: _start_ticks(pid) for pid in _pids() if pid not in spared and is_marked(pid)}
     deadline = time.monotonic() + grace_s
-    for number in (signal.SIGTERM, signal.SIGKILL):
+
+    def send(number: signal.Signals) -> None:
         for pid in marked:
             # Not a stranger that has the number meanwhile.
             if is_marked(pid):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, number)
+
+    try:
+        send(signal.SIGTERM)
         while time.monotonic() < deadline and any(starmap(_lives, marked.items())):
             time.sleep(0.05)
+    finally:
+        # At once where another Ctrl-C ends the wait.
+        send(signal.SIGKILL)
+    while time.monotonic() < deadline and any(starmap(_lives, marked.items())):
+        time.sleep(0.05)
     return bool(marked)
 
 

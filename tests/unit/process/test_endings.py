@@ -232,3 +232,40 @@ def test_a_strangers_group_whose_leader_is_dead_is_left_alone(started):
 @pytest.mark.parametrize("text", ["", "pgid:x:1:b", "pgid:1:2", "job:17", "pgid:-5:0:b"])
 def test_ids_that_are_no_groups_end_nothing(text):
     assert not endings.end_leftover(text, PLACE)
+
+
+@pytest.mark.parametrize("leaves", ["", "setsid "])
+def test_further_ctrl_cs_end_at_once_what_heeds_no_sigterm(tmp_path, monkeypatch, leaves):
+    """The second one ends the wait for the command, the others those for what it left."""
+    stubborn = f"trap '' TERM; {leaves}sh -c 'echo $$ >pid; mv pid child; exec sleep 60' & wait"
+    wait = subprocess.Popen.wait
+
+    def interrupted_wait(child, timeout=None):
+        if timeout is not None:
+            raise KeyboardInterrupt
+        return wait(child)
+
+    def interrupted_sleep(_seconds):
+        raise KeyboardInterrupt
+
+    def begun(_pgid):
+        while not (tmp_path / "child").exists():
+            time.sleep(0.01)
+        monkeypatch.setattr(subprocess.Popen, "wait", interrupted_wait)
+        monkeypatch.setattr(time, "sleep", interrupted_sleep)
+        raise KeyboardInterrupt
+
+    words = ["/bin/sh", "-c", stubborn]
+    with pytest.raises(KeyboardInterrupt):
+        command.run(
+            words, cwd=tmp_path, timeout_s=60, log=tmp_path / "log", on_start=begun, clear=True
+        )
+    monkeypatch.undo()
+    child = int((tmp_path / "child").read_text())
+    for _ in range(300):
+        if not is_alive(child):
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(child, signal.SIGKILL)
+        pytest.fail("it lives on")
