@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,7 +30,7 @@ def changed_names(repo: Path) -> tuple[str, ...]:
         return ()
     # Of a branch without a commit, too, where `git diff HEAD` fails.
     words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no")
-    changed = git(*_line_ends(git), *words, "--ignore-submodules=dirty", timeout_s=WALK_S)
+    changed = git(*_as_its_owner(git), *words, "--ignore-submodules=dirty", timeout_s=WALK_S)
     # Two letters for its state, and a blank.
     return tuple(entry[3:] for entry in changed.split("\0") if entry)
 
@@ -44,7 +45,9 @@ def uncommitted_diff(repo: Path) -> tuple[str, bytes]:
     readable = ("--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=dirty")
     # Nor what a configuration of the clone makes of a diff: `git apply` has to read it.
     plain = ("--submodule=short", "-U3", "--inter-hunk-context=0", "-O/dev/null")
-    diff = encode(git(*_line_ends(git), *words, *readable, *plain, "HEAD", "--", timeout_s=WALK_S))
+    diff = encode(
+        git(*_as_its_owner(git), *words, *readable, *plain, "HEAD", "--", timeout_s=WALK_S)
+    )
     if len(diff) > MOST_BYTES:
         raise ConfigError(
             f"what is not committed has more than {MOST_BYTES >> 20} MB", "commit what is large"
@@ -52,14 +55,18 @@ def uncommitted_diff(repo: Path) -> tuple[str, bytes]:
     return head, diff
 
 
-def _line_ends(git: Git) -> tuple[str, ...]:
+def _as_its_owner(git: Git) -> tuple[str, ...]:
     """So that a work tree is compared with its HEAD as its owner does, for whom lines that end in
-    CRLF may be no change.
+    CRLF may be no change. A clone may name the filter of a git-lfs that is not installed: then its
+    files are compared as they are.
     """
     listing = git.try_("config", "-z", "--show-scope", "--get-all", "core.autocrlf").stdout
     scopes, values = listing.split("\0")[::2], listing.split("\0")[1::2]
     own = [value for scope, value in zip(scopes, values, strict=False) if scope != "command"]
-    return ("-c", f"core.autocrlf={own[-1] if own else 'false'}")
+    settings = [f"core.autocrlf={own[-1] if own else 'false'}"]
+    if shutil.which("git-lfs") is None:
+        settings += ["filter.lfs.process=", "filter.lfs.clean=", "filter.lfs.required=false"]
+    return tuple(word for setting in settings for word in ("-c", setting))
 
 
 @dataclass(frozen=True)

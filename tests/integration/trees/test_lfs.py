@@ -3,12 +3,14 @@
 
 import hashlib
 import os
+import shutil
 
 import pytest
 
 from helpers.run_command import checker, rtbisect, run_words
 from rtbisect.campaign.trees import command_tree
 from rtbisect.model.kinds.pipeline import Ends
+from rtbisect.trees.carry import changed_names, uncommitted_diff
 
 VERSION = "version https://git-lfs.github.com/spec/v1\n"
 
@@ -89,3 +91,15 @@ def test_a_search_says_at_the_start_what_was_not_fetched(tmp_path, tracked):
     said = run_words(Ends.UNFETCHED, revision=bad, files=2, first="a.bin")
     assert (done.returncode, said in done.stdout + done.stderr) == (3, True), done.stderr
     assert (tmp_path / "seen").read_text() == "0\n"
+
+
+def test_a_filter_that_is_not_installed_changes_no_file(tracked, monkeypatch):
+    tracked.commit("one", a_bin=pointer("data\n"))
+    for setting, value in (("process", "git-lfs filter-process"), ("required", "true")):
+        tracked("config", f"filter.lfs.{setting}", value)
+    # As after a clone: git cannot tell by the time that it is not changed.
+    (tracked.path / "a.bin").write_text(pointer("data\n"))
+    (tracked.path / "text").write_text("2\n")
+    monkeypatch.setattr(shutil, "which", lambda _program: None)
+    assert changed_names(tracked.path) == ("text",)
+    assert b"a.bin" not in uncommitted_diff(tracked.path)[1]
