@@ -96,9 +96,10 @@ class Git:
         """Run, insist on success, give standard output (utf-8/surrogateescape)."""
         done = self.try_(*words, timeout_s=timeout_s, stdin=stdin, env=env, pass_fds=pass_fds)
         if not done.ok:
-            raise InfrastructureError(
-                _short(done, words), f"run git fsck in {self.git_dir or self.cwd}", retryable=False
-            )
+            place = self.git_dir or self.cwd
+            full = "No space left on device" in done.stderr
+            hint = f"make room at {place}" if full else f"run git fsck in {place}"
+            raise InfrastructureError(_short(done, words), hint, retryable=False)
         return done.stdout
 
 

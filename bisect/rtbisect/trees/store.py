@@ -34,6 +34,7 @@ ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 MARK = "rtbisect-store"
 
 #: Tags of versions that may be printed, and the way back from one: `v6.12.3~14^2`.
+_SHORT_SHA = re.compile(r"[0-9a-f]{4,63}")
 _NAME = re.compile(r"v[0-9][A-Za-z0-9._-]{0,40}(?:[~^][0-9]{0,7}){0,20}")
 
 
@@ -139,6 +140,13 @@ class Store:
         )
         sha = done.stdout.strip()
         if not done.ok or not FULL_SHA.fullmatch(sha):
+            if _SHORT_SHA.fullmatch(revision):
+                listing = git.try_("rev-parse", f"--disambiguate={revision}").stdout.split()
+                if len(listing) > 1:
+                    raise ConfigError(
+                        f"{revision!r} is short for {len(listing)} objects of {self.source}",
+                        "give more of its digits",
+                    )
             raise ConfigError(
                 f"{printable(revision, 80)!r} is no commit in {self.source}",
                 "fetch it there, or give a tag, branch or commit id that exists",

@@ -29,6 +29,21 @@ def test_resolve(repo, make):
             tree.resolve(name)
 
 
+def test_a_short_sha_of_several_commits_asks_for_more_digits(repo, make):
+    shas = set[str]()
+    while len({sha[:4] for sha in shas}) == len(shas):
+        made = [
+            f"commit refs/heads/main\ncommitter P <p@example.org> {number} +0000\ndata 0\n"
+            for number in range(len(shas), 2 * len(shas) + 500)
+        ]
+        repo("fast-import", "--quiet", "--force", stdin="".join(made).encode())
+        shas = set(repo("rev-list", "main").split())
+    short = next(sha[:4] for sha in shas if sum(other[:4] == sha[:4] for other in shas) > 1)
+    with pytest.raises(ConfigError) as error:
+        make(repo.path).resolve(short)
+    assert "digits" in error.value.hint
+
+
 def test_graph_keeps_merges_and_order(repo, make):
     good, one, side, bad = history(repo)
     graph = make(repo.path).graph(good, bad)

@@ -3,8 +3,8 @@
 
 import pytest
 
-from rtbisect.errors import ConfigError
-from rtbisect.trees.plumbing import checked_name, full_sha
+from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.trees.plumbing import Git, checked_name, full_sha
 
 
 @pytest.mark.parametrize("name", ["", "-x", "--output=/tmp/x", "a b", "a\nb", "a\x00b", "a\udc80"])
@@ -23,3 +23,16 @@ def test_only_full_shas_reach_the_graph(sha):
     with pytest.raises(ConfigError):
         full_sha(sha)
     assert full_sha("a" * 64) == "a" * 64
+
+
+@pytest.mark.parametrize(
+    ("last", "hint"), [("No space left on device", "make room"), ("bad object", "git fsck")]
+)
+def test_a_full_disk_is_not_taken_for_a_broken_repository(tmp_path, monkeypatch, last, hint):
+    program = tmp_path / "git"
+    program.write_text(f"#!/bin/sh\necho 'fatal: {last}' >&2; exit 128\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InfrastructureError) as error:
+        Git(cwd=tmp_path)("status")
+    assert hint in error.value.hint
