@@ -16,6 +16,7 @@ from rtbisect.campaign import resolve, session
 from rtbisect.cli import live, result
 from rtbisect.cli.answer_files import AnswerFiles, files_options
 from rtbisect.cli.options import (
+    MOST_RUNS,
     answers,
     bad_option,
     find_fix_option,
@@ -58,7 +59,7 @@ FEWEST_RUNS = 36
 @find_fix_option
 @click.option(
     "--max-boots",
-    type=click.IntRange(FEWEST_RUNS),
+    type=click.IntRange(FEWEST_RUNS, MOST_RUNS),
     help="Maximum number of boots, including the proof (default: that of the site).",
 )
 @sure_option
@@ -239,7 +240,7 @@ def bisect(
 )
 @click.option(
     "--max-runs",
-    type=click.IntRange(FEWEST_RUNS),
+    type=click.IntRange(FEWEST_RUNS, MOST_RUNS),
     default=300,
     show_default=True,
     help="Maximum number of runs, including the proof.",

@@ -18,6 +18,9 @@ from rtbisect.model.command import SURE
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Sought
 
+#: A larger budget of runs makes no other answer, and each plan of the search takes longer with it.
+MOST_RUNS = 1_000_000
+
 
 def _answer_in_json(context: click.Context, _option: click.Parameter, as_json: bool) -> None:
     context.obj = replace(context.obj, as_json=as_json)

@@ -2,8 +2,10 @@
 """Words, ends, figures and programs that `run` refuses, and what it says."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
