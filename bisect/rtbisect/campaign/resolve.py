@@ -21,7 +21,7 @@ from rtbisect.errors import ConfigError
 from rtbisect.model.code import WHOLE, Narrowing
 from rtbisect.model.command import Extra
 from rtbisect.model.kinds.boot import Commands
-from rtbisect.process.command import printable
+from rtbisect.process.command import is_text, printable
 from rtbisect.search.ancestry import check_size
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
@@ -177,6 +177,8 @@ def ends_of_repository(
     if not folder.is_dir():
         raise ConfigError(f"{repo} is not there", "give the folder of a git repository")
     folder = _worktree_top(folder)
+    if not is_text(str(folder)):
+        raise ConfigError(f"the name of {printable(str(folder))} is no UTF-8", "rename the folder")
     make_folder(state)
     tree = command_tree(state, str(folder))
     older_ends = [tree.resolve(each) for each in older]

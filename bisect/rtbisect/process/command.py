@@ -307,6 +307,11 @@ def whole_text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+def is_text(text: str) -> bool:
+    """Whether it is UTF-8, as what is kept of a campaign has to be; a path may be any bytes."""
+    return whole_text(text) == text
+
+
 def failure(done: Completed) -> str:
     """One line that says how a command failed, with its last word."""
     lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]

@@ -18,6 +18,7 @@ from rtbisect.model.campaign import CampaignRequest, CampaignState
 from rtbisect.model.report import CommitText, Report, ReportState
 from rtbisect.model.result import Result, Summary
 from rtbisect.process import locks
+from rtbisect.process.command import whole_text
 from rtbisect.store import codec, db, schema
 from rtbisect.store.journal import request_digest, summary_of
 
@@ -209,7 +210,8 @@ class CampaignStore:
 
     def get(self, identity: str) -> CampaignRecord:
         """One campaign; ConfigError when there is none of that name."""
-        rows = self.database.rows(db.campaign, db.campaign.c.id == identity)
+        asked = whole_text(identity)
+        rows = self.database.rows(db.campaign, db.campaign.c.id == asked)
         if not rows:
             raise ConfigError(f"no campaign {identity!r} in {self.state}", "see `rtbisect status`")
         row = rows[0]

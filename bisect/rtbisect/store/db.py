@@ -18,6 +18,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from rtbisect.errors import BusyError, ConfigError, InfrastructureError, RtbisectError
 from rtbisect.model.finding import Finding
+from rtbisect.process.command import is_text, printable
 from rtbisect.store import codec, schema
 
 BUSY_TIMEOUT_MS = 10_000
@@ -250,6 +251,8 @@ def make_folder(state: Path) -> None:
     """Make the state directory, for its owner alone; the error says whether the place or the disk
     is at fault.
     """
+    if not is_text(str(state)):
+        raise ConfigError(f"{printable(str(state))}: its name is no UTF-8", ANOTHER)
     with _refusals(state):
         state.mkdir(0o700, parents=True, exist_ok=True)
         _close_folder(state)

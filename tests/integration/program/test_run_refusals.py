@@ -23,6 +23,8 @@ FAILED = run_words(Commands.LAST_ERROR, why=Finding.of(Commands.ENDED, code=3), 
     [
         (["--", "no-such-program-anywhere"], "is not there"),
         (["--ratio", "0.5", "--", "true"], "is not a finite number above 1"),
+        (["--max-runs", "999999999999999999999", "--", "true"], "--max-runs"),
+        (["--max-runs", "1e9", "--", "true"], "whole number"),
         (["--cost-run", "nan", "--", "true"], "is not a cost"),
         (["--timeout", "0", "--", "true"], "is not a time limit"),
         (["--repo", "/nonexistent", "--", "true"], "is not there"),
@@ -153,3 +155,20 @@ def test_ends_that_a_small_budget_does_not_tell_apart_are_left_open(tmp_path, re
     assert (done.returncode, answer["outcome"]) == (4, "inconclusive"), done.stderr
     (seen,) = answer["reasons_found"]
     assert (seen["kind"], seen["data"]["boots"]) == (Endings.MAY_DIFFER, 8)
+
+
+def test_names_that_are_no_utf_8_are_refused_before_a_search(tmp_path):
+    """Nothing could be kept of it."""
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
+    good, bad, _ = history(Path(odd), 5, count=4)
+    words = ["run", "--good", good, "--bad", bad, "--", "true"]
+    good, bad, _ = history(tmp_path / "repo", 5, count=4)
+    other = ["run", "--repo", str(tmp_path / "repo"), "--good", good, "--bad", bad, "--", "true"]
+    for state, asked in (
+        (tmp_path / "state", words),
+        (odd + "state", other),
+        (tmp_path / "state", ["status", "\udcff"]),
+        (tmp_path / "state", ["resume", "\udcff"]),
+    ):
+        done = rtbisect(state, *asked, cwd=odd)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
