@@ -33,8 +33,8 @@ ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 
 MARK = "rtbisect-store"
 
-#: Tags of versions that may be printed, and the way back from one: `v6.12.3~14^2`.
 _SHORT_SHA = re.compile(r"[0-9a-f]{4,63}")
+#: Tags of versions that may be printed, and the way back from one: `v6.12.3~14^2`.
 _NAME = re.compile(r"v[0-9][A-Za-z0-9._-]{0,40}(?:[~^][0-9]{0,7}){0,20}")
 
 
