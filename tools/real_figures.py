@@ -3,11 +3,12 @@
 
     cd CHECKOUT && python tools/real_figures.py validate
 
-Prints `ms=...`, CPU time, the median over a few repetitions in one process. Where the checkout
-lacks what the figure needs, the exit code is 125 (skip). What the checkout imports from elsewhere
-has to be installed, the project itself must not be. Compiled files are kept by revision, in
-REAL_CACHE: those beside the source are taken for current where a checkout changes a file within
-a second and keeps its size.
+Prints `ms=...`, CPU time, the median over a few repetitions in one process or of a program that
+whoever asks has built in the checkout. A figure of TESTS fails or passes by its exit code. Where
+the checkout lacks what the figure needs, the exit code is 125 (skip). What the checkout imports
+from elsewhere has to be installed, the project itself must not be. Compiled files are kept by
+revision, in REAL_CACHE: those beside the source are taken for current where a checkout changes a
+file within a second and keeps its size.
 """
 
 from __future__ import annotations
@@ -16,11 +17,15 @@ import importlib
 import importlib.metadata
 import os
 import random
+import resource
+import runpy
+import shlex
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from dataclasses import dataclass
+from functools import partial
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,31 +127,119 @@ def components() -> tuple[Callable[[], object], int]:
     return lambda: list(networkx.connected_components(graph)), 15
 
 
+def markdown() -> tuple[Callable[[], object], int]:
+    """mistune issue 235: a text of headings, lists, quotes, code and emphasis."""
+    mistune = project("mistune")
+    part = (
+        "# A heading\n\nSome *emphasis*, **strong text**, `code`, a [link](https://example.org "
+        '"title"). A second\nline, and <https://example.org> by itself.\n\n- one\n- two\n'
+        "  - inside\n- three\n\n> A quotation with **strong** words\n> in two lines.\n\n"
+        "```python\nprint(1)\n```\n\n1. first\n2. second\n\n* * *\n\n"
+    )
+    text = part * 25
+    return lambda: mistune.markdown(text), 5
+
+
+def frozen() -> tuple[Callable[[], object], int]:
+    """attrs pull request 991: instances of a frozen class with slots and 20 attributes."""
+    attr = project("attr")
+    names = [f"a{number}" for number in range(20)]
+    made = attr.make_class("C", names, slots=True, frozen=True)
+
+    def work() -> None:
+        for _ in range(4000):
+            made(*names)
+
+    return work, 7
+
+
+@dataclass(frozen=True)
+class Program:
+    """What whoever asks has built in the checkout, and what it reads."""
+
+    path: str
+    text: Callable[[], str]
+
+    def words(self, read: Path) -> list[str]:
+        """A command of its own, for what counts instructions; `read` holds the text."""
+        return ["sh", "-c", f"exec ./{self.path} <{shlex.quote(str(read))} >/dev/null"]
+
+    def figure(self) -> tuple[Callable[[], object], int]:
+        if not Path(self.path).is_file():
+            raise FileNotFoundError(f"{self.path} is not built")
+        words, text = [f"./{self.path}"], self.text().encode()
+        return partial(subprocess.run, words, input=text, stdout=subprocess.DEVNULL, check=True), 5
+
+
+def prose(words: int) -> str:
+    """A text that can be compressed, always the same."""
+    rng = random.Random(1)
+    known = ["".join(rng.choices("etaoinshrdlu", k=rng.randrange(2, 9))) for _ in range(3000)]
+    return " ".join(known[int(len(known) * rng.random() ** 3)] for _ in range(words))
+
+
+PROGRAMS = {
+    # cmark issue 214: links that are not closed.
+    "unclosed-links": Program("build/src/cmark", lambda: "[a](b" * 5000),
+    # zlib issue 820; the program is its example of a stream without a CRC.
+    "deflate": Program("zpipe", lambda: prose(120_000)),
+}
+#: A file and a test of it. networkx issue 7236: fails now and then, in 1 of 100 runs.
+TESTS = {"edge-swap": ("networkx/algorithms/tests/test_swap.py", "test_directed_edge_swap")}
+#: Runs of a test; it fails if one of them does.
+TEST_RUNS = 60
 FIGURES = {
     "import-pyparsing": import_pyparsing,
     "validate": validate,
     "differentiate": differentiate,
     "components": components,
+    "markdown": markdown,
+    "frozen": frozen,
+    **{name: program.figure for name, program in PROGRAMS.items()},
 }
+
+
+def cpu_s() -> float:
+    """CPU time of this process and of those that it has run."""
+    used = [resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def passes(path: str, name: str) -> bool:
+    """Whether a test passes for all of its parameters, each time in a file that is loaded anew."""
+    project(Path(path).parts[0])
+    for _ in range(TEST_RUNS):
+        test = runpy.run_path(path)[name]
+        marks = getattr(test, "pytestmark", ())
+        calls = [partial(test, of) for mark in marks for of in mark.args[1]] or [test]
+        try:
+            for each in calls:
+                each()
+        except Exception as error:  # noqa: BLE001  (whatever a foreign test raises)
+            sys.stderr.write(f"{type(error).__name__}: {error}\n")
+            return False
+    return True
 
 
 def main() -> int:
     name = sys.argv[1] if len(sys.argv) == 2 else ""
-    if name not in FIGURES:
-        sys.stderr.write(f"name a figure: {', '.join(FIGURES)}\n")
+    if name not in FIGURES and name not in TESTS:
+        sys.stderr.write(f"name a figure: {', '.join((*FIGURES, *TESTS))}\n")
         return 2
     sys.path[:0] = [str(Path.cwd()), str(Path.cwd() / "src")]
     # Old revisions ask for the version that is installed.
     importlib.metadata.version = lambda _name: "0"  # type: ignore[assignment]
     try:
         keep_compiled()
+        if name in TESTS:
+            return 0 if passes(*TESTS[name]) else 1
         work, repetitions = FIGURES[name]()
         work()
         times_s = []
         for _ in range(repetitions):
-            begun_s = time.process_time()
+            begun_s = cpu_s()
             work()
-            times_s.append(time.process_time() - begun_s)
+            times_s.append(cpu_s() - begun_s)
     except Exception as error:  # noqa: BLE001  (whatever a foreign revision raises)
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return SKIP
