@@ -246,6 +246,12 @@ def _layout_most(steps: Steps, builds: Verification | None, *, named: bool) -> f
 def _helps(steps: Steps) -> tuple[str, ...]:
     if steps.traits.measured is Measured.KERNEL:
         return () if steps.traits.relaid else (RELINK,)
-    command = CommandRequest.of(steps.setup.request)
-    asked = {RELAYOUT: command.relayout, COUNT: bool(command.count)}
-    return tuple(option for option, given in asked.items() if not given)
+    return options_that_tell(CommandRequest.of(steps.setup.request))
+
+
+def options_that_tell(command: CommandRequest) -> tuple[str, ...]:
+    """Options of `run` that tell code and layout apart, and were not given. Without --build there
+    is nothing that could be linked again.
+    """
+    useless = {RELAYOUT: command.relayout or not command.build, COUNT: bool(command.count)}
+    return tuple(option for option, without in useless.items() if not without)
