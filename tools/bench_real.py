@@ -48,10 +48,12 @@ SKIP = 125
 NOTHING = ("no_regression", "not_reproduced")
 #: Fails where the middle of `runs` runs is above the limit; counts each in a file.
 VOTE = """\
-import statistics, subprocess, sys
+import atexit, statistics, subprocess, sys
 build, words, runs, limit, counted = {build!r}, {words!r}, {runs!r}, {limit!r}, {counted!r}
 if build:
     subprocess.run(["git", "clean", "-qfdx"], check=True)
+    # A build may change tracked files, over which git checks out nothing.
+    atexit.register(subprocess.run, ["git", "checkout", "-q", "-f", "HEAD"])
     if subprocess.run(build).returncode:
         sys.exit(125)
 values = []
@@ -262,9 +264,9 @@ def by_vote(lab: Lab, history: History, arm: str, work: Path) -> tuple[str, list
         middle="mean" if history.pass_fail else "median",
     )  # fmt: skip
     script.write_text(text, encoding="utf-8")
+    git(tree, "checkout", "-q", "-f", history.bad)
     if arm == "bayesect":
         program = str(Path(lab.python).with_name("git-bayesect"))
-        git(tree, "checkout", "-q", "-f", history.bad)
         starts = [program, "start", "--old", history.good]
         subprocess.run(starts, cwd=tree, check=True, capture_output=True)
         done = subprocess.run(

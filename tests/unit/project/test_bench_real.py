@@ -129,6 +129,28 @@ def repo(tmp_path):
     return tmp_path
 
 
+def test_a_build_may_change_what_git_knows(repo):
+    (repo / "config.h").write_text("as it is checked out", encoding="utf-8")
+    bench_real.git(repo, "add", "config.h")
+    words = ["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-q", "-m", "y"]
+    bench_real.git(repo, *words)
+    text = bench_real.VOTE.format(
+        build=["sh", "-c", "echo >config.h"], words=["echo", "ms=3"], runs=1, limit=2.0,
+        judged=(0,), middle="median", counted=str(repo / "runs"),
+    )  # fmt: skip
+    assert subprocess.run([sys.executable, "-c", text], cwd=repo, check=False).returncode == 1
+    assert bench_real.git(repo, "status", "--porcelain", "config.h") == ""
+
+
+def test_an_arm_that_breaks_is_told_from_one_that_refuses(tmp_path, monkeypatch, capsys):
+    lab = bench_real.Lab(tmp_path, sys.executable)
+    for code, outcome in ((70, "internal_error"), (2, "refused")):
+        said = subprocess.CompletedProcess([], code, stdout='{"error": "no such revision"}')
+        monkeypatch.setattr(bench_real.subprocess, "run", lambda *_a, said=said, **_k: said)
+        assert bench_real.by_run(lab, history(), "run", tmp_path) == (outcome, [], 0)
+    assert "no such revision" in capsys.readouterr().err
+
+
 def test_what_does_not_build_is_named(repo):
     lab = bench_real.Lab(repo, sys.executable, "sh -c 'echo no compiler >&2; exit 1'")
     with pytest.raises(SystemExit, match="HEAD does not build: no compiler"):
