@@ -76,8 +76,14 @@ class SearchState:
         spec, heard = self.spec, self._heard
         if not (spec.parts.disturbed and self.ends.figure.plain):
             return math.inf, heard
-        ends = (heard.as_measured(end) for end in (spec.graph.older, spec.graph.newer))
-        return heard.without_disturbed(of_boots(spec.threshold, *ends))
+        ends, used = (spec.graph.older, spec.graph.newer), self.ends.used
+        measured = (heard.as_measured(end) for end in ends)
+        calm, ledger = heard.without_disturbed(of_boots(spec.threshold, *measured))
+        if used and not all(ledger.of_first(end, used) for end in ends):
+            # The machine has become faster: what was seen at the ends would be no evidence any
+            # more.
+            return math.inf, heard
+        return calm, ledger
 
     def related(self, candidate: int) -> tuple[str, ...]:
         """A candidate (by its index) and its parents."""

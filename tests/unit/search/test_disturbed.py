@@ -195,3 +195,17 @@ def test_what_lies_above_an_end_by_less_than_the_change_counts():
     """Figures without noise to speak of, which drift a little."""
     good, bad = (1.17, 1.17, 1.18, 1.17), (9.17, 9.17, 9.18, 9.17)
     assert ceiling(good, bad) > 9.17 + 7.9
+
+
+def test_a_machine_that_becomes_faster_leaves_the_looks_at_the_ends_as_evidence():
+    """All runs of a look then lie above the later ones, and an end would have none."""
+    good, bad = (14.5, 13.7, 14.7, 16.2, 14.3, 13.8), (18.8, 17.7, 19.3, 16.9, 19.7, 19.9)
+    state = ends_of(good, bad)
+    later = (8.03, 14.0, 14.7, 8.21), (9.4, 12.1, 9.5)
+    for sha, values in zip((state.spec.graph.older, state.spec.graph.newer), later, strict=True):
+        for value in values:
+            state = engine.apply(state, event(sha, value))
+    assert ceiling((*good, *later[0]), (*bad, *later[1])) < min(good)
+    assert state.calm == math.inf
+    assert state.belief.commits.sum() > 0
+    assert engine.propose(state)
