@@ -20,15 +20,13 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 from bench_search import cells, load
 from rtbisect.search import engine
 from rtbisect.search.end_layouts import end_layouts
-from rtbisect.search.spec import Finish
 from searchbench import tables
 from searchbench.calibration import ample, spec_of
-from searchbench.simulate import events
+from searchbench.simulate import carry_on, until
 from searchbench.strange import world_of
 
 if TYPE_CHECKING:
@@ -55,13 +53,12 @@ def spec_for(world: World) -> SearchSpec:
 
 def begun(world: World) -> SearchState | None:
     """Where a search begins to look between the ends; None where it ends before that."""
-    state = engine.start(spec_for(world))
-    while not isinstance(first := engine.propose(state)[0], Finish):
-        if state.ends.reproduced and not end_layouts(state, 1):
-            return state
-        for event in events(state, world, first):
-            state = engine.apply(state, event)
-    return None
+    state, ended = until(
+        engine.start(spec_for(world)),
+        world,
+        lambda state: bool(state.ends.reproduced) and not end_layouts(state, 1),
+    )
+    return None if ended else state
 
 
 def play(asked: tuple[Cell, int]) -> Row:
@@ -69,15 +66,13 @@ def play(asked: tuple[Cell, int]) -> Row:
     cell, number = asked
     world = world_of(cell, tables.ancestry(cell.history), number)
     row: Row = {"cell": cell.name, "trial": number, "seen": False}
-    # What the answer says of kernels that it does not explain is not a part of what is measured.
-    with mock.patch("rtbisect.search.engine.contradictions", return_value=()):
-        state = begun(world)
-        if state is None:
-            return row
-        start = time.process_time()
-        told = engine.forecast(state)
-        spent = time.process_time() - start
-        ended, finish = went_on(state, world)
+    state = begun(world)
+    if state is None:
+        return row
+    start = time.process_time()
+    told = engine.forecast(state)
+    spent = time.process_time() - start
+    ended, finish = carry_on(state, world)
     took = {
         "boots": ended.ledger.boots - state.ledger.boots,
         "builds": ended.ledger.builds - state.ledger.builds,
@@ -88,16 +83,6 @@ def play(asked: tuple[Cell, int]) -> Row:
         "budget_ended": ended.ledger.boots >= ended.spec.max_boots
         or ended.ledger.builds >= ended.spec.max_builds,
     }  # fmt: skip
-
-
-def went_on(state: SearchState, world: World) -> tuple[SearchState, Finish]:
-    """The search from there to its end."""
-    while True:
-        for proposal in engine.propose(state):
-            if isinstance(proposal, Finish):
-                return state, proposal
-            for event in events(state, world, proposal):
-                state = engine.apply(state, event)
 
 
 def numbers_of(told: Forecast) -> dict[str, list[float]]:

@@ -22,10 +22,10 @@ from typing import Any
 
 from rtbisect.search import engine
 from rtbisect.search.end_layouts import end_layouts_due
-from rtbisect.search.spec import NONE_AT_MOST, Finish
+from rtbisect.search.spec import NONE_AT_MOST
 from searchbench import arms, tables
 from searchbench.calibration import spec_of
-from searchbench.simulate import events
+from searchbench.simulate import until
 from searchbench.world import Cell, World
 
 #: The largest share of builds.
@@ -48,16 +48,12 @@ def world_of(number: int, history: str) -> World:
 def looked(number: int) -> dict[str, Any]:
     """Up to where the search begins to look between the ends, or its end before that."""
     here = world_of(number, SHORT)
-    state, ended = engine.start(spec_of(here)), ""
-    while not ended and not (state.ends.reproduced and not end_layouts_due(state)):
-        first = engine.propose(state)[0]
-        if isinstance(first, Finish):
-            ended = first.outcome.value
-            break
-        for event in events(state, here, first):
-            state = engine.apply(state, event)
-    if not ended and isinstance(first := engine.propose(state)[0], Finish):
-        ended = first.outcome.value
+    state, finish = until(
+        engine.start(spec_of(here)),
+        here,
+        lambda state: bool(state.ends.reproduced) and not end_layouts_due(state),
+    )
+    ended = finish.outcome.value if finish else ""
     passed = bool(state.ends.reproduced)
     none = float(state.belief.none) if passed else 1.0
     return {"trial": number, "passed": passed, "ended": ended, "none": none, "boots": here.boots}

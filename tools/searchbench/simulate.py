@@ -67,6 +67,18 @@ def events(state: SearchState, world: World, trial: Trial) -> Iterator[Event]:
     )
 
 
+def until(
+    state: SearchState, world: World, there: Callable[[SearchState], bool]
+) -> tuple[SearchState, Finish | None]:
+    """A search on one host up to where `there` holds (then None), or to its end before that."""
+    while not isinstance(first := engine.propose(state)[0], Finish):
+        if there(state):
+            return state, None
+        for event in events(state, world, first):
+            state = engine.apply(state, event)
+    return state, first
+
+
 def rehearse(
     spec: SearchSpec,
     world: World,
