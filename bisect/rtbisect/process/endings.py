@@ -102,15 +102,17 @@ def _end_marked(is_marked: Callable[[int], bool], grace_s: float = GRACE_S) -> b
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, number)
 
-    try:
-        send(signal.SIGTERM)
+    def wait() -> None:
         while time.monotonic() < deadline and any(starmap(_lives, marked.items())):
             time.sleep(0.05)
+
+    try:
+        send(signal.SIGTERM)
+        wait()
     finally:
         # At once where another Ctrl-C ends the wait.
         send(signal.SIGKILL)
-    while time.monotonic() < deadline and any(starmap(_lives, marked.items())):
-        time.sleep(0.05)
+    wait()
     return bool(marked)
 
 

@@ -80,8 +80,7 @@ class SearchState:
         measured = (heard.as_measured(end) for end in ends)
         calm, ledger = heard.without_disturbed(of_boots(spec.threshold, *measured))
         if used and not all(ledger.of_first(end, used) for end in ends):
-            # The machine has become faster: what was seen at the ends would be no evidence any
-            # more.
+            # The machine has become faster: nothing that was seen at the ends would count.
             return math.inf, heard
         return calm, ledger
 

@@ -50,7 +50,7 @@ SENTENCES: Mapping[str, Words] = {
     Layouts.BOOT: "link layout {layout} of {layouts}, boot {number} of {boots}",
     Layouts.LEFT_OUT: "boot {number} of layout {layout} is left out: {why}",
     Layouts.GOES_ON: "{kept} of {of} boots are kept from the call that was interrupted",
-    Layouts.INTERRUPTED: ("the same command within a day goes on: it has {kept} of {of} boots"),
+    Layouts.INTERRUPTED: "the same command within a day goes on: it has {kept} of {of} boots",
     Layouts.RELINK: (
         "use build.layout: relink in the site file, so that each boot has a layout of its own"
     ),
