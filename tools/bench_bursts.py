@@ -24,14 +24,14 @@ from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.parts import WHOLE_MODEL, Parts
 from searchbench import tables
-from searchbench.bursts import Bursty, BurstyWorld, stretch
+from searchbench.bursts import MADE, Bursty, BurstyWorld, stretch
 from searchbench.calibration import OF_SITE, spec_of
 
 if TYPE_CHECKING:
     from rtbisect.search.ancestry import Floats
     from rtbisect.search.events import Event
 
-MACHINES = ("", "a", "b", "c", "simulated")
+MACHINES = ("", "a", "b", "c", *MADE)
 #: The ends differ by so many standard deviations.
 EFFECTS = (0.0, 1.0, 3.0)
 #: Something to have two ends.

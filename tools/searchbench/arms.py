@@ -49,6 +49,7 @@ PROVED: dict[str, Limits | None] = {
     "ours-proved": None,
     "ours-proved-once": replace(AMPLE, proofs=1),
     "ours-proved-as-calm": AMPLE,
+    "ours-proved-no-speeds": AMPLE,
     "ours-site": OF_SITE,
     "oracle-proved": None,
 }
@@ -69,6 +70,7 @@ PARTS = {
     "ours-no-share-looks": Parts(share_looks=False),
     "ours-no-failing-last": Parts(failing_last=False),
     "ours-no-ties": Parts(ties=False),
+    "ours-proved-no-speeds": Parts(speeds=False),
     "ours-as-calm": Parts(disturbed=False),
     "ours-proved-as-calm": Parts(disturbed=False),
     "oracle": Parts(controls=False),
@@ -219,6 +221,7 @@ def proof_of(play: Played, found: SearchEnd) -> tuple[Outcome, float, tuple[Even
         builds=build_plan(state, culprit) if builds_decide(state, sure=answer.sure) else None,
         boots_max=most_boots(state.ends.used),
         calm=state.calm,
+        before=state.before,
     )
     proof = verification.start(check)
     while play.boots and (step := verification.propose(proof)) is not None:

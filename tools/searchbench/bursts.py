@@ -41,11 +41,15 @@ _HEIGHT, _SCATTER = (4.0, 30.0), 0.15
 #: Mean runs between shifts of the level, and the standard deviation of the level, whose tails are
 #: long.
 _HELD, _LEVELS = 60.0, 0.6
+#: Machines with two speeds: how far these are apart (standard deviations of a quiet run) and how
+#: many runs in a row the machine keeps one, both log uniform; where it moves once, before which
+#: run.
+_APART, _KEPT, _MOVES = (5.0, 30.0), (4.0, 40.0), (6, 120)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bursty(Cell):
-    """Conditions on a shared machine: the name of a record, "simulated", or "" for none."""
+    """Conditions on a shared machine: the name of a record, one of MADE, or "" for none."""
 
     machine: str = ""
     #: Names the worlds: cells with the same name have the same culprits and the same noise.
@@ -70,8 +74,8 @@ class BurstyWorld(World):
 def stretch(machine: str, seed: Sequence[int]) -> list[float]:
     """What some runs in a row take longer, in standard deviations of a quiet run."""
     rng = np.random.default_rng(list(seed))
-    if machine == "simulated":
-        return simulated(rng, 10 * _STRETCH)
+    if machine in MADE:
+        return MADE[machine](rng, 10 * _STRETCH)
     whole = recorded(machine)
     start = int(rng.integers(whole.size))
     found: list[float] = np.roll(whole, -start)[:_STRETCH].tolist()
@@ -93,8 +97,25 @@ def simulated(rng: np.random.Generator, runs: int) -> list[float]:
     return found
 
 
+def two_speeds(rng: np.random.Generator, runs: int) -> list[float]:
+    """The same of a machine that has two speeds, and changes between them."""
+    apart, kept = (math.exp(rng.uniform(*np.log(span))) for span in (_APART, _KEPT))
+    slow = np.cumsum(rng.random(runs) < 1 / kept) + rng.integers(2)
+    return (apart * (slow % 2)).tolist()
+
+
+def moved_once(rng: np.random.Generator, runs: int) -> list[float]:
+    """The same of a machine that becomes slower, or faster, and stays so."""
+    apart = math.exp(rng.uniform(*np.log(_APART))) * (-1 if rng.random() < 0.5 else 1)
+    return (apart * (np.arange(runs) >= rng.integers(*_MOVES))).tolist()
+
+
 def _shifted(rng: np.random.Generator) -> float:
     return _LEVELS * float(rng.standard_t(3)) / 3**0.5
+
+
+#: Machines that are made up.
+MADE = {"simulated": simulated, "speeds": two_speeds, "moves": moved_once}
 
 
 @lru_cache(maxsize=4)

@@ -329,6 +329,8 @@ class Limits:
     #: A commit that a proof left undecided, and that is likely enough with its boots, is proved
     #: once more on others. In campaigns that began before it was, the search ended open.
     proves_again: bool = True
+    #: A machine may have two speeds. Not in campaigns that began before it might.
+    speeds: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -368,6 +370,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "ties": False,
     "pair_decides": False,
     "proves_again": False,
+    "speeds": False,
 }
 
 

@@ -131,7 +131,7 @@ def prove(
         proof.probability, enough = probability_with_proof(search_end, proof.state, proof.checks)
         if not enough and (not sure or proof.probability < LEADING):
             return proof.denied()
-    kept_checks = _kept_until_end(steps, spec, range_ends[1], proof.fresh[culprit])
+    kept_checks = proof.kept_until(range_ends[1])
     pair = (parents[0], culprit)
     beside = proof.beside(range_ends)
     attribution = attribute(steps, threshold, pair, proof.fresh, spec.figure.found, beside)
@@ -204,6 +204,32 @@ class _Proof:
             if check not in told:
                 _tell_check(steps, check)
 
+    def kept_until(self, bad: str) -> tuple[Verification, ...]:
+        """A check that fails softly: the bad end is better than the culprit again. Then something
+        after it takes back a part of what it does, which is no reason to doubt the culprit.
+        """
+        steps, spec = self.steps, self.state.spec
+        threshold, culprit = spec.threshold, spec.culprit
+        of_end = _of_end(steps, threshold, self.search_end, bad)
+        # The culprit may well be worse than both ends are.
+        fresh = _sample(threshold, spec.figure, self.fresh[culprit], math.inf)
+        if spec.before:
+            fresh = self.state.raw.get((culprit, 0), Sample(()))
+        if culprit == bad or not of_end.n or not fresh.n:
+            return ()
+        judgement = judge(spec.judged, of_end, fresh, effect=spec.told)
+        if judgement.level is not Level.REGRESSED:
+            return ()
+        readable = spec.figure.for_reader(threshold, judgement)
+        kept = Verification(
+            check=CheckName.KEPT,
+            status=CheckStatus.UNDECIDED,
+            judgement=readable,
+            note=Finding.of(Proofs.TAKEN_BACK, newer=bad, culprit=culprit, why=readable.reason),
+        )
+        _tell_check(steps, kept)
+        return (kept,)
+
     def beside(self, range_ends: tuple[str, str]) -> Beside | None:
         """What else tells how far boots of one kernel differ: those of the search and of the proof,
         and other builds. None in campaigns that began before that was asked.
@@ -214,7 +240,8 @@ class _Proof:
         search = self.search_end.state
         looked_at = {search.spec.graph.older, search.spec.graph.newer}
         apart = []
-        for sha in dict.fromkeys((*spec.parents, spec.culprit, *range_ends)):
+        # Where the machine has changed its speed, boots of different times may well differ.
+        for sha in () if spec.before else dict.fromkeys((*spec.parents, spec.culprit, *range_ends)):
             runs = seen.get(sha, Boots()).runs
             fresh = {run.run_id for run in self.fresh.get(sha, Boots()).runs}
             later = [run for run in runs if run.run_id in fresh]
@@ -314,6 +341,16 @@ def _no_boots(spec: VerifySpec) -> dict[str, Boots]:
     return kernels | {spec.culprit: Boots(role=KernelRole.CULPRIT)}
 
 
+def _of_end(steps: Steps, threshold: Threshold, search_end: SearchEnd, end: str) -> Sample:
+    """What the boots of an end tell of the searched figure, at one speed of their machine."""
+    state = search_end.state
+    if state.at_one_speed:
+        seen = state.ledger.observations.get((end, 0), ())
+        return Sample(tuple(each.value for each in seen))
+    boots = steps.evidence().get(end, Boots())
+    return _sample(threshold, search_end.answer.figure, boots, state.calm)
+
+
 def _sample(threshold: Threshold, figure: Aspect, boots: Boots, calm: float) -> Sample:
     """What is compared of a figure, where boots of all hosts are taken as of one; without those
     whose badness is above `calm`.
@@ -322,34 +359,6 @@ def _sample(threshold: Threshold, figure: Aspect, boots: Boots, calm: float) -> 
     counted = (each for each in told if badness(threshold, each.value) <= calm)
     seen = (figure.observation_of(threshold, each) for each in counted)
     return Sample(tuple(each.value for each in seen if each is not None))
-
-
-def _kept_until_end(
-    steps: Steps, spec: VerifySpec, bad: str, fresh: Boots
-) -> tuple[Verification, ...]:
-    """A check that fails softly: the bad end is better than the culprit again. Then something after
-    it takes back a part of what it does, which is no reason to doubt the culprit.
-    """
-    culprit = spec.culprit
-    # The culprit may well be worse than both ends are.
-    end_sample, culprit_sample = (
-        _sample(spec.threshold, spec.figure, boots, calm)
-        for boots, calm in ((steps.evidence().get(bad, Boots()), spec.calm), (fresh, math.inf))
-    )
-    if culprit == bad or not end_sample.n or not culprit_sample.n:
-        return ()
-    judgement = judge(spec.judged, end_sample, culprit_sample, effect=spec.told)
-    if judgement.level is not Level.REGRESSED:
-        return ()
-    readable = spec.figure.for_reader(spec.threshold, judgement)
-    kept = Verification(
-        check=CheckName.KEPT,
-        status=CheckStatus.UNDECIDED,
-        judgement=readable,
-        note=Finding.of(Proofs.TAKEN_BACK, newer=bad, culprit=culprit, why=readable.reason),
-    )
-    _tell_check(steps, kept)
-    return (kept,)
 
 
 def _spec(
@@ -362,15 +371,13 @@ def _spec(
     culprit = search_end.answer.culprit
     assert culprit is not None
     revert, no_revert = _revert(steps, search_end.state.spec.graph, range_ends[1], culprit)
-    figure, boots = search_end.answer.figure, steps.evidence()
-    calm = search_end.state.calm
-    ends = [_sample(threshold, figure, boots.get(end, Boots()), calm) for end in range_ends]
+    ends = [_of_end(steps, threshold, search_end, end) for end in range_ends]
     needed = min(end.n for end in ends)
     return VerifySpec(
         culprit=culprit,
         parents=parents,
         threshold=threshold,
-        figure=figure,
+        figure=search_end.answer.figure,
         seed=steps.setup.request.seed,
         revert=revert,
         no_revert=no_revert,
@@ -383,7 +390,8 @@ def _spec(
         strict=steps.setup.limits.strict_proof,
         share_looks=steps.setup.limits.share_looks,
         pair_decides=steps.setup.limits.pair_decides,
-        calm=calm,
+        calm=search_end.state.calm,
+        before=search_end.state.before,
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.command import CommandRequest, Extra, command_line
 from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.judge import Told
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.pipeline.answer import Answer
 from rtbisect.pipeline.proof import prove
@@ -59,7 +60,7 @@ def search_and_prove(
         answer.proof = _still_proved(before, searched.answer, named)
         if answer.proof is None:
             searched = _proved_in_turns(steps, graph, threshold, searched, answer, ends)
-    answer.after += _disturbed(searched)
+    answer.after += (*_speeds(threshold, searched), *_disturbed(searched))
     if answer.said.outcome is Outcome.INCONCLUSIVE:
         answer.after += _kept_boots(steps, searched)
     answer.graph = searched.state.spec.graph
@@ -141,10 +142,38 @@ def _left(steps: Steps, searched: SearchEnd, *, proved: bool = False) -> int:
     return steps.budget.search_boots_left(boots_to_keep(searched.state, proved=proved))
 
 
+def _speeds(threshold: Threshold, searched: SearchEnd) -> tuple[Finding, ...]:
+    """That the machine changed its speed."""
+    state = searched.state
+    known = {n: value for n, value in state.at_one_speed.items() if value is not None}
+    if not known:
+        return ()
+    number, value = next(iter(known.items()))
+    boot = state.events[number]
+    assert isinstance(boot, Booted)
+    assert boot.observation
+    return (
+        Finding.of(
+            Searches.SPEEDS,
+            effect=_apart(threshold, boot.observation.value, value),
+            other=len(known),
+            unknown=len(state.at_one_speed) - len(known),
+            boots=state.ledger.boots,
+        ),
+    )
+
+
+def _apart(threshold: Threshold, there: float, here: float) -> Finding:
+    """How far two values of one code are apart."""
+    if there > 0 < here:
+        return Finding.of(Told.RATIO, ratio=there / here)
+    return Finding.of(Told.DIFFERENCE, difference=there - here, unit=threshold.unit)
+
+
 def _disturbed(searched: SearchEnd) -> tuple[Finding, ...]:
     """That the machine is shared, where that has cost more than a few boots."""
-    ledger = searched.state.ledger
-    disturbed = sum(ledger.disturbed.values())
+    ledger, speeds = searched.state.ledger, searched.state.at_one_speed
+    disturbed = sum(ledger.disturbed.values()) - sum(value is None for value in speeds.values())
     if not disturbed or disturbed < SHARED * ledger.boots:
         return ()
     return (Finding.of(Searches.DISTURBED, disturbed=disturbed, boots=ledger.boots),)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: A run so many scales above the worse end is worse than its code is.
 BEYOND = 6.0
+#: What lies beyond both ends by less than this share of what they differ in is at their levels.
+OF_SHIFT = 0.25
 #: Where the newer end has more of them, by less than this p, they may be what has changed: bursts
 #: last, so that they hit one end more often than lots would. The other p is where the older end has
 #: none.
@@ -67,6 +69,14 @@ def ceiling(good: tuple[float, ...], bad: tuple[float, ...]) -> float:
     runs, hits = len(good) + len(bad), hit_good + hit_bad
     p = float(scipy.stats.hypergeom.sf(hit_bad - 1, runs, hits, len(bad)))
     return limit if p > (ALIKE if hit_good else NEVER) else math.inf
+
+
+def levels(good: tuple[float, ...], bad: tuple[float, ...]) -> tuple[float, float]:
+    """Between which badness the runs of a range lie, by those of its ends."""
+    middles = float(np.median(good)), float(np.median(bad))
+    away = np.abs(np.concatenate([np.array(good) - middles[0], np.array(bad) - middles[1]]))
+    room = max(BEYOND * OF_MAD * float(np.median(away)), OF_SHIFT * abs(middles[1] - middles[0]))
+    return min(middles) - room, max(middles) + room
 
 
 def _limit(ends: tuple[Floats, Floats]) -> float:

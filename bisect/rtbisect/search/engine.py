@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 #: Candidates that an answer names at most, outside a culprit set.
 MOST_CANDIDATES = 20
+#: Answers that name nothing, which a machine that changes its speed gives, too.
+NOTHING = (Outcome.NOT_REPRODUCED, Outcome.LAYOUT_SENSITIVE, Outcome.INCONCLUSIVE)
 #: Share of the mass on commits that the named candidates hold.
 CREDIBLE = 0.9
 
@@ -89,6 +91,17 @@ def propose(
         return _calibration_trials(state, free_hosts, free_builders)
     if (end := stop.end_to_recheck(state)) is not None:
         return (Trial(end, BootPurpose.RECHECK_END),)
+    proposed = _proposed_in_search(state, free_hosts, free_builders)
+    first = proposed[0]
+    if not isinstance(first, Finish) or first.outcome not in NOTHING:
+        return proposed
+    end = plan.end_before_nothing(state)
+    return proposed if end is None else (Trial(end, BootPurpose.CONTROL),)
+
+
+def _proposed_in_search(
+    state: SearchState, free_hosts: int, free_builders: int
+) -> tuple[Proposal, ...]:
     finish = stop.stop_in_search(state)
     if finish is not None:
         return (finish,)

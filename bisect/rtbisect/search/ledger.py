@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,13 @@ from rtbisect.search.disturbed import ALL_BAD, MOVED
 from rtbisect.search.equal_kernels import EqualKernels
 from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
 from rtbisect.search.likelihood.features import Kernel, Views, views, without_hosts
+from rtbisect.search.speeds import NO_SPEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rtbisect.model.campaign import Observation, Threshold
+    from rtbisect.search.speeds import AtOneSpeed
 
 #: Boots in a row that did not reach the suites' end, after which a revision is skipped.
 FAILED_BOOTS = 3
@@ -31,13 +34,19 @@ INVALID_RERUNS = 3
 
 class Ledger:
     """The events, summed up per revision. A revision that booted was built. A boot whose badness is
-    above `most` was disturbed and is no evidence.
+    above `most` was disturbed and is no evidence. `at_one_speed` has what some events would have
+    measured at another speed of their machine; where nobody knows, they are no evidence either.
     """
 
     def __init__(
-        self, threshold: Threshold, events: tuple[Event, ...], most: float = math.inf
+        self,
+        threshold: Threshold,
+        events: tuple[Event, ...],
+        most: float = math.inf,
+        at_one_speed: AtOneSpeed = NO_SPEEDS,
     ) -> None:
         self._threshold, self._events, self._most = threshold, events, most
+        self._at_one_speed = at_one_speed
         #: Signature of each revision that is built as it is configured; empty where not known.
         self.signatures: dict[str, str] = {}
         self.build_failed: set[str] = set()
@@ -63,11 +72,13 @@ class Ledger:
         self._measured: dict[Kernel, list[tuple[Views, str]]] = {}
         #: The largest badness of all of these.
         self.worst = -math.inf
+        #: The revision of each of these, of all layouts, and its badness.
+        self.in_order: list[tuple[str, float]] = []
         self._none_disturbed()
         #: Boots in a row without evidence, of revisions in another layout.
         self._barren: dict[Kernel, int] = {}
         silent = Silent(())
-        for event in events:
+        for number, event in enumerate(events):
             if isinstance(event, Silent):
                 silent = event
             elif isinstance(event, Reverted):
@@ -75,7 +86,7 @@ class Ledger:
             elif isinstance(event, Built):
                 self._add_build(event)
             else:
-                self._add_boot(event)
+                self._add_boot(event, number)
         self.equal = EqualKernels(
             self.signatures, frozenset(self.build_failed), silent.pairs, silent.shared
         )
@@ -89,7 +100,7 @@ class Ledger:
         """
         if most >= self.worst:
             return most, self
-        without = Ledger(self._threshold, self._events, most)
+        without = Ledger(self._threshold, self._events, most, self._at_one_speed)
         return (math.inf, self) if without.moved else (most, without)
 
     def _none_disturbed(self) -> None:
@@ -193,6 +204,7 @@ class Ledger:
     def _add_views(self, kernel: Kernel, boot_views: Views, observation: Observation) -> None:
         self._measured.setdefault(kernel, []).append((boot_views, observation.host))
         self.worst = max(self.worst, boot_views[0])
+        self.in_order.append((kernel[0], boot_views[0]))
         counted, aside = [(boot_views, observation)], self._aside.setdefault(kernel, [])
         if boot_views[0] > self._most:
             known = self._views.get(kernel)
@@ -220,7 +232,16 @@ class Ledger:
             self._views.setdefault(kernel, []).append(each)
             self.observations.setdefault(kernel, []).append(seen)
 
-    def _add_boot(self, event: Booted) -> None:
+    def _add_seen(self, kernel: Kernel, seen: Observation, number: int) -> None:
+        value = self._at_one_speed.get(number, seen.value)
+        if value is None:
+            self.disturbed[kernel] += 1
+            self.disturbed_last = kernel
+            return
+        seen = seen if value == seen.value else replace(seen, value=value)
+        self._add_views(kernel, views(self._threshold, seen), seen)
+
+    def _add_boot(self, event: Booted, number: int) -> None:
         sha = event.revision
         kernel = sha, event.layout
         self.boots += 1
@@ -230,7 +251,7 @@ class Ledger:
             with suppress(ValueError):
                 boot_views = views(self._threshold, event.observation)
                 self.invalid_streak = 0
-                self._add_views(kernel, boot_views, event.observation)
+                self._add_seen(kernel, event.observation, number)
         if event.layout:
             self._barren[kernel] = 0 if boot_views else self._barren.get(kernel, 0) + 1
             if self._barren[kernel] >= FAILED_BOOTS:

@@ -53,6 +53,8 @@ class Parts:
     #: Of tests that are worth the same the first one is taken, and not what a processor rounds up;
     #: not in campaigns that began before it was so.
     ties: bool = True
+    #: A machine may have two speeds; not in campaigns that began before it might.
+    speeds: bool = True
     #: Boots may fall into a few states.
     states: bool = True
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rtbisect.search.information import entropy, information, normal_bits
+from rtbisect.search.likelihood.chain import FEWEST
 from rtbisect.search.outlook import levels
 from rtbisect.search.spec import NONE_AT_MOST, BootPurpose, Trial
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 STRONG_BITS = 0.7
 #: With weaker boots every so many-th observation is a control.
 CONTROL_EVERY = 4
+#: So many boots in a row at no level of the ends ask for a boot of an end, until so many of these
+#: lie there, too.
+OFF_LEVELS, ENDS_OFF_LEVELS = 4, 8
 #: Below this many bits a boot is useless.
 USELESS_BITS = 1e-4
 #: Tests whose worth differs by a smaller share are worth the same: that is how sums are rounded.
@@ -423,8 +427,11 @@ def _split(group: list[_Part], side: Bools) -> list[list[_Part]]:
 
 def _control_end(state: SearchState) -> str | None:
     """The end to boot once more when boots tell little, so that its distribution is known
-    better and a drift of the host shows; the end with fewer boots first.
+    better and a drift of the host shows, or when the last boots lie at no level of an end; the end
+    with fewer boots first.
     """
+    if (end := _of_another_speed(state)) is not None:
+        return end
     if not state.spec.controls or capacity(state.belief) >= STRONG_BITS:
         return None
     spec, values = state.spec, state.ledger.values
@@ -435,6 +442,29 @@ def _control_end(state: SearchState) -> str | None:
     if searched < (CONTROL_EVERY - 1) * (controls + 1):
         return None
     return spec.graph.older if good <= bad else spec.graph.newer
+
+
+def _of_another_speed(state: SearchState) -> str | None:
+    """The end to boot where the machine may have another speed: only ends tell what that is."""
+    ends = (state.spec.graph.older, state.spec.graph.newer)
+    lately = state.off_levels_lately
+    counted = [lately.count(end) for end in ends]
+    if len(lately) < OFF_LEVELS or sum(counted) >= ENDS_OFF_LEVELS:
+        return None
+    return ends[counted[0] > counted[1]]
+
+
+def end_before_nothing(state: SearchState) -> str | None:
+    """The end to boot before a search says that nothing is found, where many boots were at no level
+    of the ends, and these have hardly booted since.
+    """
+    spec, ledger = state.spec, state.ledger
+    if state.off_levels.count(True) < OFF_LEVELS or ledger.boots >= spec.max_boots:
+        return None
+    boots = [ledger.measured(end) for end in (spec.graph.older, spec.graph.newer)]
+    if min(boots) >= state.ends.used + FEWEST:
+        return None
+    return spec.graph.older if boots[0] <= boots[1] else spec.graph.newer
 
 
 def failure_chance(state: SearchState) -> Floats:

@@ -6,16 +6,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rtbisect.judge.scale import shift_of
 from rtbisect.search.calibrate import Calibration, calibration_of
-from rtbisect.search.disturbed import of_boots
+from rtbisect.search.disturbed import levels, of_boots
 from rtbisect.search.gradual import LIKELIER, NOT_GRADUAL, Gradual, weigh_gradual
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.posterior import Posterior, posterior
+from rtbisect.search.speeds import NO_SPEEDS, AtOneSpeed, Before, at_one_speed
 from rtbisect.search.two_culprits import TwoCulprits, weigh_pairs
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ _COMPARED_MASS = 0.999
 _COMPARED = 400
 #: What follows from the boots and does not depend on the limits.
 _OF_BOOTS = (
-    *("_heard", "_calm_and_ledger", "ends", "calm_ends", "small"),
+    *("_heard", "at_one_speed", "_calm_and_ledger", "ends", "calm_ends", "small"),
     *("belief", "likeliest_set", "_pairs", "gradual", "two"),
 )
 
@@ -74,6 +76,8 @@ class SearchState:
     @cached_property
     def _calm_and_ledger(self) -> tuple[float, Ledger]:
         spec, heard = self.spec, self._heard
+        if self.at_one_speed:
+            heard = Ledger(spec.threshold, self.events, at_one_speed=self.at_one_speed)
         if not (spec.parts.disturbed and self.ends.figure.plain):
             return math.inf, heard
         ends, used = (spec.graph.older, spec.graph.newer), self.ends.used
@@ -83,6 +87,36 @@ class SearchState:
             # The machine has become faster: nothing that was seen at the ends would count.
             return math.inf, heard
         return calm, ledger
+
+    @cached_property
+    def at_one_speed(self) -> AtOneSpeed:
+        """What boots would have measured if their host had kept its speed; empty where it has."""
+        spec = self.spec
+        if not (spec.parts.speeds and self.ends.reproduced and self.ends.figure.plain):
+            return NO_SPEEDS
+        return at_one_speed(spec.threshold, (spec.graph.older, spec.graph.newer), self.events)
+
+    @property
+    def before(self) -> Before | None:
+        """What a proof has to know where the machine has two speeds."""
+        graph = self.spec.graph
+        return Before((graph.older, graph.newer), self.events) if self.at_one_speed else None
+
+    @cached_property
+    def off_levels(self) -> tuple[bool, ...]:
+        """Which boots, in their order, are far better, or far worse, than both ends."""
+        if not (self.spec.parts.speeds and self.ends.reproduced and self.ends.figure.plain):
+            return ()
+        low, high = levels(*self.calm_ends)
+        return tuple(not low <= value <= high for _, value in self.ledger.in_order)
+
+    @property
+    def off_levels_lately(self) -> tuple[str, ...]:
+        """The revisions of the last boots in a row that are: where it is the machine, it was that
+        for all of them.
+        """
+        boots = zip(reversed(self.ledger.in_order), reversed(self.off_levels), strict=False)
+        return tuple(sha for (sha, _), _ in takewhile(lambda boot: boot[1], boots))
 
     def related(self, candidate: int) -> tuple[str, ...]:
         """A candidate (by its index) and its parents."""
@@ -97,6 +131,10 @@ class SearchState:
     @cached_property
     def calm_ends(self) -> tuple[tuple[float, ...], ...]:
         """Values of both ends at their last look, without what was disturbed."""
+        if self.at_one_speed:
+            ends = (self.spec.graph.older, self.spec.graph.newer)
+            first = (self.ledger.of_first(end, self.ends.used) for end in ends)
+            return tuple(tuple(boot[0] for boot in boots) for boots in first)
         return tuple(tuple(v for v in end if v <= self.calm) for end in self.ends.values)
 
     @cached_property

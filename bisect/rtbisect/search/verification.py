@@ -35,6 +35,7 @@ from rtbisect.search.calibrate import looks
 from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.spec import BootPurpose
+from rtbisect.search.speeds import NO_SPEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,7 +91,10 @@ class VerifyState:
             else heard
             for heard in self.events
         )
-        return Ledger(self.spec.judged, tuple(events)).without_disturbed(self.spec.calm)[1]
+        before, judged = self.spec.before, self.spec.judged
+        speeds = before.at_one_speed(judged, self.events) if before else NO_SPEEDS
+        ledger = Ledger(judged, tuple(events), at_one_speed=speeds)
+        return ledger.without_disturbed(self.spec.calm)[1]
 
     @cached_property
     def raw(self) -> dict[Kernel, Sample]:

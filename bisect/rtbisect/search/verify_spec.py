@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rtbisect.judge.verdict import Pair
     from rtbisect.model.campaign import Threshold
     from rtbisect.search.build_groups import BuildPlan
+    from rtbisect.search.speeds import Before
 
 _NO_REVERT = Finding.of(Checks.NO_REVERT)
 
@@ -55,6 +56,8 @@ class VerifySpec:
     boots_max: int = 10
     #: The badness above which a boot was disturbed: it is made again.
     calm: float = math.inf
+    #: The search, where its machine has two speeds: the fresh boots go on where it has ended.
+    before: Before | None = None
     #: A revert contradicts at the alpha of its looks; builds decide only where they are enough.
     strict: bool = True
     #: Shares of failures have one p value for all looks at a parent, and more looks.

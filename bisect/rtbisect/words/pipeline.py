@@ -158,6 +158,13 @@ def _range(data: Mapping[str, Any]) -> str:
     return "{low:.0f}" if one else "{low:.0f} to {high:.0f}"
 
 
+def _speeds(data: Mapping[str, Any]) -> str:
+    return (
+        "the machine changed its speed: {other} of {boots} {voice.run}s came at another one than"
+        " the first ({effect}), whatever they measured, and count as if at the first"
+    ) + ("; of {unknown} nobody can tell, and they are left out" if data["unknown"] else "")
+
+
 def _longer(data: Mapping[str, Any]) -> str:
     return (
         "the search takes longer than expected: after {boots} {voice.run}s some {expected:.0f} more"
@@ -350,6 +357,7 @@ SENTENCES: Mapping[str, Words] = {
         "something else on the machine slowed {disturbed} of {boots} {voice.run}s, whatever they"
         " measured: these are left out"
     ),
+    Searches.SPEEDS: _speeds,
     Searches.TIME_OVER: (
         "the time of {time_s:duration} is over after {boots} {voice.run}s;"
         " the answer is what they tell"

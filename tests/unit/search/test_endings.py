@@ -284,6 +284,24 @@ def test_that_something_else_slowed_runs_is_told(tmp_path):
     assert 0.05 * told["boots"] <= told["disturbed"] < told["boots"] <= len(here.lab.requests)
 
 
+def test_that_the_machine_changed_its_speed_is_told(tmp_path):
+    """The proof compares at one speed, too: no later commit takes anything back."""
+    here, boots = busy_lab(tmp_path, layout_below=0.2, speeds=True), count(1)
+
+    def draw(request, rng):
+        bad = 5 <= int(request.revision, 16) < 10**6
+        value = rng.gauss(9000 if bad else 6000, 60) * (0.6 if next(boots) > 14 else 1)
+        return [Measurement(suite="rcu", name="p50_us", window="rcu-off", value=value, unit="us")]
+
+    here.lab = FakeLab(draw)
+    result, _report = bisect.bisect(*here.open())
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(5))
+    told = first(result.reasons, Searches.SPEEDS)
+    assert 0.55 < told["effect"].data["ratio"] < 0.65
+    assert 0 < told["other"] < told["boots"] <= len(here.lab.requests)
+    assert {check.status for check in result.verifications} == {"pass"}
+
+
 #: As many boots as BUSY has, and what is kept for the proof.
 SPENT = len(BUSY) + Limits().proof_boots
 

@@ -252,6 +252,19 @@ def test_that_the_machine_is_shared_is_told_with_its_boots():
     )
 
 
+@pytest.mark.parametrize(
+    ("unknown", "more"),
+    [(0, ""), (4, "; of 4 nobody can tell, and they are left out")],
+)
+def test_that_the_machine_changed_its_speed_is_told_with_its_boots(unknown, more):
+    effect = Finding.of(Told.RATIO, ratio=1.85)
+    said = told(SEARCHING, Searches.SPEEDS, effect=effect, other=40, unknown=unknown, boots=134)
+    assert said == (
+        "the machine changed its speed: 40 of 134 boots came at another one than the first (ratio"
+        f" 1.85), whatever they measured, and count as if at the first{more}"
+    )
+
+
 def test_runs_that_a_person_wants_are_told():
     assert told(SEARCHING, Searches.ASKED, revision="e" * 40, boots=1) == (
         "1 more boot of eeeeeeeeeeee, as asked"

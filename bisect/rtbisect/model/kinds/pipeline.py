@@ -141,6 +141,9 @@ class Searches(Kind):
     KEPT_BOOTS = "search.kept-boots", "left most"
     #: So many of these boots were slowed by something else on the machine.
     DISTURBED = "search.disturbed", "disturbed boots"
+    #: The machine changed its speed: of these boots `other` came at another one than the first, at
+    #: which figures are so much larger (`effect`); of `unknown` nobody can tell.
+    SPEEDS = "search.speeds", "effect other unknown boots"
     OUTCOME = "search.outcome", "outcome culprit confidence cause"
 
 

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two levels of runs in a row, as a hidden Markov chain.
+
+Which of two speeds a machine had in each run is the state of a chain (Rabiner, 1989). The levels
+come from the runs of both ends; runs of other revisions may lie on either side, and tell of the
+speed only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from rtbisect.judge.stats import OF_MAD
+from rtbisect.search.likelihood.two_level import CONTAMINATION, NU
+
+if TYPE_CHECKING:
+    from rtbisect.search.ancestry import Bools, Floats
+
+#: What a run measured, as a logarithm or as it is, and whose it is: 0 the older end's, 1 the newer
+#: one's, None another's.
+TimedRun: TypeAlias = tuple[float, int | None]
+
+#: Speeds closer together than so many scales of a run are none.
+APART = 4.0
+#: Of the two ends one falls into halves at most so many times as far apart as the other one.
+UNLIKE = 2.5
+#: Runs of the ends at each speed, at least.
+FEWEST = 3
+#: How many times likelier a chain has to make the runs than speeds that come by lot from run to
+#: run, each side with its own share: what comes and goes with a revision is no machine.
+KEPT = 1000.0
+#: The runs of one speed scatter at most so many times as those of the other.
+ALIKE = 3.0
+#: Probability from which on the speed of a run is known.
+SURE = 0.98
+#: What a speed adds is told in so many steps of a scale, or in up to twice as many: with each other
+#: amount all runs would have to be weighed anew.
+STEPS = 4
+#: Rounds of the fit from each start, and of the best one.
+ROUNDS, LAST_ROUNDS = 4, 12
+#: Changes of speed, and runs without one, that are taken to have been seen before.
+CHANGES, STAYS = 1.0, 10.0
+#: The scale of a run is at least this part of what a speed adds: some figures repeat to the digit.
+FINEST = 1e-3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speeds:
+    """A machine with two speeds, in units of TimedRun."""
+
+    #: Location of both ends at the lower level, and what the higher one adds.
+    ends: tuple[float, float]
+    added: float
+    scale: float
+    #: Chance to leave the lower level, and the higher one, from one run to the next.
+    leave: tuple[float, float] = (0.1, 0.1)
+    #: Probability of the higher level at first.
+    high: float = 0.5
+
+
+def speeds_of(runs: Sequence[TimedRun]) -> tuple[float | None, ...]:
+    """What the speed of the machine adds to each run, None where nobody knows; empty where it has
+    one speed. `runs` in the order of their time, of one host.
+    """
+    return _speeds_of(tuple(runs))
+
+
+@lru_cache(maxsize=8)
+def _speeds_of(runs: tuple[TimedRun, ...]) -> tuple[float | None, ...]:
+    chain = _Chain(runs)
+    fits = [chain.fitted(start, ROUNDS) for start in chain.starts]
+    if not fits:
+        return ()
+    best = chain.fitted(max(fits, key=lambda fit: chain.weighed(fit).loglik), LAST_ROUNDS)
+    weighed = chain.weighed(best)
+    kept = weighed.loglik - chain.by_lot(best) >= math.log(KEPT)
+    if best.added < APART * best.scale or not kept or not chain.levels(best, weighed.high):
+        return ()
+    step = 2.0 ** math.floor(math.log2(best.scale / STEPS))
+    added = step * round(best.added / step)
+    return tuple(added if p >= SURE else 0.0 if p <= 1 - SURE else None for p in weighed.high)
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """What a fit says of the runs."""
+
+    loglik: float
+    #: Probability of the higher level, for each run.
+    high: Floats
+    #: Expected numbers of changes from a level (row) to a level (column).
+    moves: Floats
+
+
+class _Chain:
+    """The runs, and what a pair of speeds says of them. Arrays are (runs, speeds, sides)."""
+
+    def __init__(self, runs: tuple[TimedRun, ...]) -> None:
+        self.y = np.array([value for value, _ in runs])
+        #: (runs, 2): how likely each run is of either side, whatever it measured.
+        self.sides = np.array([(0.5, 0.5) if z is None else (1.0 - z, float(z)) for _, z in runs])
+        self.of_end = np.array([[z == side for side in (0, 1)] for _, z in runs], dtype=np.bool_)
+
+    @cached_property
+    def stray(self) -> float:
+        """Density of a run at no level."""
+        return CONTAMINATION / (3 * float(np.ptp(self.y)))
+
+    @cached_property
+    def starts(self) -> list[Speeds]:
+        """Where a fit may begin: the runs of both ends fall into two alike."""
+        ends = [np.sort(self.y[self.of_end[:, z]]) for z in (0, 1)] if self.y.size else []
+        if min((end.size for end in ends), default=0) < FEWEST or not np.ptp(self.y):
+            return []
+        low, apart, scales = zip(*(_halved(end) for end in ends), strict=True)
+        scale = max(*scales, FINEST * max(apart))
+        least = max(APART * scale, max(apart) / UNLIKE)
+        if not scale or min(apart) < least:
+            return []
+        return [
+            Speeds(ends=(low[0], low[1]), added=added, scale=scale)
+            for added in (*apart, sum(apart) / 2)
+        ]
+
+    def _away(self, fit: Speeds) -> Floats:
+        """How far each run is from each of the four levels."""
+        level = np.array(fit.ends) + np.array([[0.0], [fit.added]])
+        found: Floats = self.y[:, None, None] - level
+        return found
+
+    def _densities(self, fit: Speeds) -> Floats:
+        """Density of each run at each level, times the chance of its side."""
+        student = 0.375 * (1 + (self._away(fit) / fit.scale) ** 2 / NU) ** (-(NU + 1) / 2)
+        density = (1 - CONTAMINATION) * student / fit.scale + self.stray
+        found: Floats = density * self.sides[:, None, :]
+        return found
+
+    def weighed(self, fit: Speeds) -> _Weighed:
+        """Forward and backward through the chain."""
+        density = self._densities(fit).sum(axis=2)
+        up, down = fit.leave
+        ahead, totals, high = [], [], fit.high
+        # Numbers, not arrays of two: a search fits this after each boot.
+        for at_low, at_high in density.tolist():
+            total = (1 - high) * at_low + high * at_high
+            share = high * at_high / total
+            ahead.append((1 - share, share))
+            totals.append(total)
+            high = (1 - share) * up + share * (1 - down)
+        low_behind = high_behind = 1.0
+        behind = [(1.0, 1.0)]
+        for (at_low, at_high), total in zip(density[:0:-1].tolist(), totals[:0:-1], strict=True):
+            low, high = at_low * low_behind / total, at_high * high_behind / total
+            low_behind = (1 - up) * low + up * high
+            high_behind = down * low + (1 - down) * high
+            behind.append((low_behind, high_behind))
+        before, after, norm = np.array(ahead), np.array(behind[::-1]), np.array(totals)
+        told = (density * after)[1:] / norm[1:, None]
+        moves = np.array([[1 - up, up], [down, 1 - down]]) * (before[:-1].T @ told)
+        return _Weighed(float(np.log(norm).sum()), (before * after)[:, 1], moves)
+
+    def fitted(self, fit: Speeds, rounds: int) -> Speeds:
+        """Expectation and maximization. The levels follow the runs of the ends alone."""
+        for _ in range(rounds):
+            weighed, densities = self.weighed(fit), self._densities(fit)
+            speeds = np.stack([1 - weighed.high, weighed.high], axis=1)
+            at_level = speeds[:, :, None] * self.of_end[:, None, :]
+            # A run is bounded in what it says of a level, and a stray one says nothing.
+            kept = 1 - np.minimum(
+                1.0, self.stray / np.maximum(densities, np.finfo(np.float64).tiny)
+            )
+            away = self._away(fit) / fit.scale
+            weight = at_level * kept * (NU + 1) / (NU + away**2)
+            by_end, by_speed = weight.sum(axis=(0, 1)), weight.sum(axis=(0, 2))
+            if not (by_end.all() and by_speed.all()):
+                break
+            y = self.y[:, None, None] - np.array([[0.0], [fit.added]])
+            ends = (weight * y).sum(axis=(0, 1)) / by_end
+            added = float((weight[:, 1] * (self.y[:, None] - ends)).sum() / by_speed[1])
+            if added <= 0:
+                break
+            fit = Speeds(ends=(float(ends[0]), float(ends[1])), added=added, scale=fit.scale)
+            square = float((weight * self._away(fit) ** 2).sum() / at_level.sum())
+            stays, leaves = weighed.moves.diagonal(), weighed.moves[(0, 1), (1, 0)]
+            leave = (leaves + CHANGES) / (leaves + stays + CHANGES + STAYS)
+            fit = Speeds(
+                ends=fit.ends,
+                added=added,
+                scale=max(math.sqrt(square), FINEST * added),
+                leave=(float(leave[0]), float(leave[1])),
+                high=float(np.clip(weighed.high[0], 0.1, 0.9)),
+            )
+        return fit
+
+    def by_lot(self, fit: Speeds) -> float:
+        """The log likelihood where the speed of each run comes by lot, with the share of slow runs
+        that suits each end, and all other revisions together, best.
+        """
+        density = self._densities(fit).sum(axis=2)
+        total = 0.0
+        for group in (*self.of_end.T, ~self.of_end.any(axis=1)):
+            low, high = density[group].T
+            share = 0.5
+            for _ in range(LAST_ROUNDS if low.size else 0):
+                share = float((share * high / (share * high + (1 - share) * low)).mean())
+            total += float(np.log(share * high + (1 - share) * low).sum())
+        return total
+
+    def levels(self, fit: Speeds, high: Floats) -> bool:
+        """Whether runs of both ends lie around both levels, and around one as closely as around the
+        other: bursts have no level.
+        """
+        away, scatter = np.abs(self._away(fit)), []
+        at_speed: Bools
+        for speed, at_speed in enumerate((high <= 0.5, high > 0.5)):
+            chosen = self.of_end & at_speed[:, None]
+            if chosen.sum() < FEWEST or not chosen.any(axis=0).all():
+                return False
+            scatter.append(OF_MAD * float(np.median(away[:, speed][chosen])))
+        return max(scatter) <= max(fit.scale, ALIKE * min(scatter))
+
+
+def _halved(end: Floats) -> tuple[float, float, float]:
+    """The lower of two levels that sorted runs fall into, how far the other one is above it, and
+    how far a run lies from its own in the mean.
+    """
+    found = []
+    for cut in range(1, end.size):
+        low, high = float(np.median(end[:cut])), float(np.median(end[cut:]))
+        away = np.abs(end[:cut] - low).sum() + np.abs(end[cut:] - high).sum()
+        found.append((float(away) / end.size, low, high - low))
+    away, low, apart = min(found)
+    return low, apart, away

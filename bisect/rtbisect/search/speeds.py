@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A machine that has two speeds, and keeps each of them for some runs in a row.
+
+A processor leaves its turbo mode, a neighbour comes and goes, a virtual machine is moved: from one
+run to the next all revisions are slower, or faster. Ends that are booted in turns still differ, but
+runs of different times cannot be compared. What the speed adds is taken out of each run before the
+search weighs it (`likelihood/chain.py`); what was measured stays as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from rtbisect.judge.scale import by_mean, counted
+from rtbisect.model.campaign import Scale
+from rtbisect.model.lab import RunStatus
+from rtbisect.search.events import Booted
+from rtbisect.search.likelihood.chain import speeds_of
+from rtbisect.search.likelihood.features import views
+
+if TYPE_CHECKING:
+    from rtbisect.model.campaign import Threshold
+    from rtbisect.search.events import Event
+
+#: By the number of an event what its boot would have measured at another speed.
+AtOneSpeed: TypeAlias = Mapping[int, float | None]
+NO_SPEEDS: AtOneSpeed = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What was heard before some other events, of the ends and of other revisions."""
+
+    #: The older one first.
+    ends: tuple[str, str]
+    events: tuple[Event, ...]
+
+    def at_one_speed(self, threshold: Threshold, events: Sequence[Event]) -> AtOneSpeed:
+        """The same of the events that follow; their numbers begin with 0."""
+        known = len(self.events)
+        found = at_one_speed(threshold, self.ends, (*self.events, *events))
+        return {number - known: value for number, value in found.items() if number >= known}
+
+
+def at_one_speed(
+    threshold: Threshold, ends: tuple[str, str], events: Sequence[Event]
+) -> AtOneSpeed:
+    """What the boots among these events, in the order of their time, would have measured at the
+    speed that their host had first; those alone that another speed has changed, and None where
+    nobody knows. Speeds multiply what is above 0. Shares and counts have none.
+    """
+    if by_mean(threshold) or counted(threshold):
+        return {}
+    by_host: dict[str, list[tuple[int, float, int | None]]] = {}
+    for number, event in enumerate(events):
+        if isinstance(event, Booted) and event.status is RunStatus.COMPLETE and event.observation:
+            with suppress(ValueError):
+                views(threshold, event.observation)
+                end = ends.index(event.revision) if event.revision in ends else None
+                run = number, event.observation.value, None if event.layout else end
+                by_host.setdefault(event.observation.host, []).append(run)
+    found: dict[int, float | None] = {}
+    floor = threshold.floor if threshold.scale is Scale.LOG else 0.0
+    for runs in by_host.values():
+        ratios = all(value + floor > 0 for _, value, _ in runs)
+        speeds = speeds_of(
+            [(math.log(value + floor) if ratios else value, end) for _, value, end in runs]
+        )
+        first = next((added for added in speeds if added is not None), 0.0)
+        # There is none where the machine has one speed.
+        for (number, value, _), added in zip(runs, speeds, strict=False):
+            if added is None:
+                found[number] = None
+            elif more := added - first:
+                there = (value + floor) * math.exp(-more) - floor if ratios else value - more
+                found[number] = there
+    return found
