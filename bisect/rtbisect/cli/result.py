@@ -66,6 +66,7 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     return known | {
         "outcome": result.outcome,
         "culprit": result.culprit,
+        "culprits": list(result.culprits),
         # 0 is no confidence in anything: there is nothing to be sure of.
         "confidence": round(result.confidence, 4) if result.confidence else None,
         # Of any command nobody looks for one.
@@ -124,7 +125,7 @@ def empty_answer(identity: str) -> dict[str, Any]:
     )
     counts = {"builds": 0, "boots": 0, "runs": 0, "skipped": 0, "wall_s": 0.0}
     ends = dict.fromkeys(("repo", "good", "bad"), "")
-    lists = ("candidates", "reasons", "reasons_found", "stretches", "gates", "origins")
+    lists = ("culprits", "candidates", "reasons", "reasons_found", "stretches", "gates", "origins")
     return {"campaign": identity} | words | counts | ends | {name: [] for name in lists}
 
 

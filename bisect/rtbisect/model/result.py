@@ -252,3 +252,8 @@ class Result:
         if self.outcome in (Outcome.CULPRIT_SET, Outcome.MULTIPLE_CULPRITS):
             return tuple(sha for sha, _ in self.candidates)
         return (self.culprit,) if self.culprit else ()
+
+    @property
+    def culprits(self) -> tuple[str, ...]:
+        """Full shas of the commits that it says make the change: of a set nobody knows which."""
+        return self.named if self.culprit else ()

@@ -144,13 +144,11 @@ def columns_of(
     """
     threshold = CommandRequest.of(request).threshold()
     by_mean = threshold.statistic is Statistic.FRACTION
-    # Of a set nobody knows which of them it is.
-    marked = result.named if result.culprit else ()
     columns = []
     for revision in result.tested:
         values = sample_of(runs, revision.sha, threshold).values
         middle = (mean(values) if by_mean else median(values)) if values else None
-        named = revision.sha in marked
+        named = revision.sha in result.culprits
         mark = NAMED if named else _mark(revision, ends)
         columns.append(Column(middle, mark, named))
     return tuple(columns)

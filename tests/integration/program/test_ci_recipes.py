@@ -107,6 +107,26 @@ def test_a_red_night_ends_in_a_comment_on_the_commit(tmp_path, repo, night, reci
     assert again.count(f"/commits/{culprit}/comments") == 1
 
 
+@pytest.mark.parametrize("recipe", [of_github, of_gitlab])
+def test_each_of_several_commits_has_a_comment_and_ends_the_search(tmp_path, repo, night, recipe):
+    run, good, culprit = night
+    commands, env = recipe(repo, tmp_path)
+    # A search that has found several, in the place of one that takes minutes.
+    found = {"campaign": "run-1", "culprit": good, "culprits": [good, culprit], "outcome": "x"}
+    answer = tmp_path / "found.json"
+    answer.write_text(json.dumps(found, sort_keys=True) + "\n")
+    stub = tmp_path / "bin" / "rtbisect"
+    stub.unlink()
+    stub.write_text(f"#!/bin/sh\necho several >summary.md\ncat {answer}\n")
+    stub.chmod(0o755)
+    run(commands, env, at=good)
+    codes, posted = run(commands, env)
+    assert set(codes) == {0}
+    assert [posted.count(f"/commits/{sha}/comments") for sha in (good, culprit)] == [1, 1]
+    assert (tmp_path / "comments").read_text() == "several\n" * 2
+    assert (repo / ".rtbisect" / "named").read_text() == f"{good} {culprit}\n"
+
+
 def test_a_search_goes_on_the_next_night_in_a_new_clone(tmp_path, repo, night):
     run, good, culprit = night
     commands, env = of_gitlab(repo, tmp_path)

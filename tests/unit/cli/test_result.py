@@ -10,7 +10,7 @@ from helpers.findings import said as as_said
 from helpers.findings import words
 from helpers.report_cases import rcu
 from helpers.results import other_result
-from rtbisect.cli.result import MOST, headline, listed, opening, text_of
+from rtbisect.cli.result import MOST, answer_of, headline, listed, opening, text_of
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, CampaignState, Outcome
 from rtbisect.model.code import CommitHead
 from rtbisect.model.command import CommandRequest
@@ -137,3 +137,21 @@ def test_an_answer_of_several_commits_tells_of_each_and_how_many_are_left_out(re
         assert any(line.strip().startswith(sha[:12]) for line in lines)
     assert "and 2 more" in first
     assert lines[1 + MOST].strip() == "and 2 more"
+
+
+def answered(record, **more):
+    """The answer for a program."""
+    record.result = replace(record.result, **more)
+    return answer_of(SimpleNamespace(summary=lambda _record: rcu().summary), record)
+
+
+def test_a_program_reads_all_commits_that_make_the_change(record):
+    one = answered(record)
+    assert one["culprits"] == [one["culprit"]] == [record.result.culprit]
+    named = (("c" * 40, 0.99), ("d" * 40, 0.98))
+    several = answered(
+        record, outcome=Outcome.MULTIPLE_CULPRITS, culprit="c" * 40, candidates=named
+    )
+    assert (several["culprit"], several["culprits"]) == ("c" * 40, ["c" * 40, "d" * 40])
+    # Of a set nobody knows which of them it is.
+    assert answered(record, outcome=Outcome.CULPRIT_SET, culprit=None)["culprits"] == []
