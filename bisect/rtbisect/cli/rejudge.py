@@ -13,6 +13,7 @@ from rtbisect.errors import ConfigError, Exit
 from rtbisect.evidence import bundle
 from rtbisect.lab.job_log import LONGEST
 from rtbisect.model.campaign import MetricKey
+from rtbisect.words.numbers import probability, stated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,14 +39,14 @@ def rejudge(output: Output, folder: Path) -> int:
         "outcome": now.outcome if now else None,
         "cause": now.cause if now else None,
         "culprit": now.culprit if now else None,
-        "confidence": round(now.confidence, 4) if now else None,
+        "confidence": stated(now.confidence) if now else None,
         "differences": differences,
     }
     text = f"{judged.campaign}: "
     if now is not None:
         text += f"{now.outcome}, cause {now.cause}"
         text += f", {now.culprit[:12]}" if now.culprit else ""
-        text += f", confidence {now.confidence:.3f}: "
+        text += f", confidence {probability(now.confidence)}: "
     text += "the same answer" if judged.same else "NOT the answer that it tells"
     output.answer(data, "\n".join([text, *differences]))
     return Exit.ANSWERED if judged.same else Exit.REGRESSED

@@ -22,7 +22,7 @@ from rtbisect.store.journal import recorded
 from rtbisect.store.session_files import SessionFiles
 from rtbisect.words.documents import found, spoken
 from rtbisect.words.metrics import name_of
-from rtbisect.words.numbers import duration, probability
+from rtbisect.words.numbers import duration, probability, stated
 from rtbisect.words.speak import speak
 from rtbisect.words.voice import voice_of_request
 
@@ -61,19 +61,19 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
     result, voice = record.result, voice_of_request(request)
     if result is None:
         stands = standing_of(store, record)
-        return known | {"standing": dict(stands.data) if stands else None}
+        return known | {"standing": _standing(stands) if stands else None}
     command = record.kind == CampaignKind.RUN
     return known | {
         "outcome": result.outcome,
         "culprit": result.culprit,
         "culprits": list(result.culprits),
         # 0 is no confidence in anything: there is nothing to be sure of.
-        "confidence": round(result.confidence, 4) if result.confidence else None,
+        "confidence": stated(result.confidence) if result.confidence else None,
         # Of any command nobody looks for one.
         "cause": None if command else result.cause,
         "metric": str(result.metric) if result.metric else None,
         "candidates": [
-            {"commit": sha, "probability": round(share, 4)} for sha, share in result.candidates
+            {"commit": sha, "probability": stated(share)} for sha, share in result.candidates
         ],
         "reasons": [str(speak(reason, voice)) for reason in result.reasons],
         "reasons_found": list(map(found, result.reasons)),
@@ -95,6 +95,11 @@ def answer_of(store: CampaignStore, record: CampaignRecord) -> dict[str, Any]:
 def standing_of(store: CampaignStore, record: CampaignRecord) -> Finding | None:
     """Where a search stands that has no answer yet; None where it was not kept."""
     return None if record.result else SessionFiles.of(store.state, record.id).standing()
+
+
+def _standing(stands: Finding) -> dict[str, Any]:
+    held: Any = stands.data["probability"]
+    return dict(stands.data) | {"probability": stated(held)}
 
 
 def _standing_lines(store: CampaignStore, record: CampaignRecord) -> list[str]:

@@ -20,6 +20,7 @@ from rtbisect.model.result import KernelRole
 from rtbisect.process import extras
 from rtbisect.report.averages import by_mean, centre_of, threshold_of
 from rtbisect.report.text import ascii_line
+from rtbisect.words.numbers import stated
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ class _KcidbObjects:
             "comment": f"cause: {result.cause}",
             "misc": {
                 "first_bad": commit.sha,
-                "confidence": round(result.confidence, 4),
+                "confidence": stated(result.confidence),
                 "checks": {
                     ascii_line(str(speak(one.name)), 40): one.status for one in result.verifications
                 },

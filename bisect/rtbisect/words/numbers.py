@@ -101,6 +101,13 @@ def probability(value: float) -> str:
     return "<0.001" if 0 < value < 0.0005 else f"{value:.3f}"
 
 
+def stated(value: float) -> float:
+    """A probability as a program reads it, four decimals, and no certainty either: 0.0001 to
+    0.9999. 0 and what is no probability stay as they are.
+    """
+    return min(max(round(value, 4), 0.0001), 0.9999) if 0 < value <= 1 else value
+
+
 def duration(seconds: float) -> str:
     """Seconds for a person: 45 s, 12 min, 3.5 h."""
     if seconds < 90:

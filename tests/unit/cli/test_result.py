@@ -145,6 +145,12 @@ def answered(record, **more):
     return answer_of(SimpleNamespace(summary=lambda _record: rcu().summary), record)
 
 
+def test_a_program_reads_no_certainty_that_the_screen_does_not_state(record):
+    told = answered(record, confidence=0.999999, candidates=(("c" * 40, 1.0), ("d" * 40, 1e-9)))
+    numbers = [told["confidence"], *(each["probability"] for each in told["candidates"])]
+    assert all(0 < number < 1 for number in numbers)
+
+
 def test_a_program_reads_all_commits_that_make_the_change(record):
     one = answered(record)
     assert one["culprits"] == [one["culprit"]] == [record.result.culprit]

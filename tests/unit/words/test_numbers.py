@@ -3,7 +3,7 @@
 
 import pytest
 
-from rtbisect.words.numbers import figure, measured, size, tick
+from rtbisect.words.numbers import figure, measured, size, stated, tick
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,14 @@ def test_bytes_are_told_as_disks_are_sold(value, text):
 )
 def test_a_figure_is_told_in_the_wanted_unit_where_that_is_one_of_it(value, unit, wanted, text):
     assert measured(value, unit, wanted=wanted) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [(1.0, 0.9999), (0.99997, 0.9999), (0.12345, 0.1235), (1e-9, 0.0001), (0.0, 0.0)],
+)
+def test_a_probability_for_a_program_is_no_certainty_either(value, number):
+    assert stated(value) == number
 
 
 def test_a_round_value_has_no_digits_that_say_nothing():
