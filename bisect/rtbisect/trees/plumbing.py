@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -127,6 +128,21 @@ def blobs(git: Git, names: Sequence[str]) -> Iterator[bytes]:
 def is_partial(git: Git) -> bool:
     """Whether a clone lacks objects that git would fetch once asked for them (git-config(1))."""
     return git.try_("config", "--get-regexp", _PARTIAL).ok
+
+
+def completing(git: Git) -> str:
+    """What makes a partial clone a full one: `--refetch` takes what is there as missing, and the
+    keys say for good that git may find an object missing and fetch it (git-fetch(1)).
+    """
+    found = git("config", "-z", "--get-regexp", _PARTIAL).removesuffix("\0").split("\0")
+    pairs = [entry.partition("\n") for entry in found]
+    remotes = {
+        key.removeprefix("remote.").removesuffix(".promisor") if key.startswith("remote.") else name
+        for key, _, name in pairs
+    }
+    fetched = [f"git fetch --refetch --no-filter {shlex.quote(each)}" for each in sorted(remotes)]
+    unset = [f"git config --unset {shlex.quote(key)}" for key, _, _ in pairs]
+    return " && ".join(fetched + unset)
 
 
 def full_sha(sha: str) -> str:

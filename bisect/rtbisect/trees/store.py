@@ -20,6 +20,7 @@ from rtbisect.trees.plumbing import (
     WALK_S,
     Git,
     checked_name,
+    completing,
     is_partial,
     last_line,
 )
@@ -88,7 +89,7 @@ class Store:
         if is_partial(origin):
             raise ConfigError(
                 f"{self.source} is a partial clone: file contents are missing",
-                "use a full clone",
+                f"run `{completing(origin)}` in it",
             )
         return folder
 

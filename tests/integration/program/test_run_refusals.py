@@ -146,6 +146,25 @@ def test_a_shallow_clone_and_foreign_histories_are_refused(tmp_path, repo):
     assert good != bad
 
 
+def test_a_partial_clone_is_refused_with_the_command_that_completes_it(tmp_path, repo):
+    good, bad, culprit = history(repo, 5, count=8)
+    git(repo, "config", "uploadpack.allowFilter", "true")
+    part = tmp_path / "part"
+    subprocess.run(
+        ["git", "clone", "-q", "-o", "upstream", "--filter=blob:none", f"file://{repo}", part],
+        env=ENV, check=True,
+    )  # fmt: skip
+    words = ["run", "--good", good, "--bad", bad, "--pass-fail", "--json", "--"]
+    words += ["sh", "-c", "test ! -e slow"]
+    refused = rtbisect(tmp_path / "state", *words, cwd=part)
+    assert refused.returncode == 2
+    _, told, _ = json.loads(refused.stdout)["hint"].split("`")
+    subprocess.run(["sh", "-c", told], cwd=part, env=ENV, check=True, capture_output=True)
+    assert "?" not in git(part, "rev-list", "--objects", "--all", "--missing=print")
+    done = rtbisect(tmp_path / "state", *words, cwd=part)
+    assert json.loads(done.stdout).get("culprit") == culprit, done.stderr
+
+
 def test_ends_that_a_small_budget_does_not_tell_apart_are_left_open(tmp_path, repo):
     good, bad, _ = history(repo, 4, count=6)
     words = ["run", "--good", good, "--bad", bad, "--metric", "p50_us", "--json", "--max-runs"]
