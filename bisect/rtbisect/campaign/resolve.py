@@ -325,8 +325,18 @@ def command_words(
             f"add --overlay {printable(program, 200)}",
         )
     if not script.is_file():
-        raise ConfigError(f"{printable(program, 200)} is not there", "give a program or a path")
+        raise _no_script(program, repo)
     return (str(script.absolute()), *words[1:])
+
+
+def _no_script(program: str, repo: Path) -> ConfigError:
+    told = printable(program, 200)
+    if Git(cwd=repo).try_("rev-parse", "--is-bare-repository").stdout.strip() != "true":
+        return ConfigError(f"{told} is not there", "give a program or a path")
+    return ConfigError(
+        f"{told} is not there: {repo} is a bare repository, without files of a working tree",
+        f"to start that of each revision give sh -c {shlex.quote(told)}, or run in a clone of it",
+    )
 
 
 def _ignored(place: Path, repo: Path) -> bool:

@@ -165,6 +165,25 @@ def test_a_partial_clone_is_refused_with_the_command_that_completes_it(tmp_path,
     assert json.loads(done.stdout).get("culprit") == culprit, done.stderr
 
 
+def test_a_bare_repository_has_no_script_and_the_hint_starts_that_of_each_revision(tmp_path, repo):
+    history(repo, 5, count=4)
+    checker(repo, "test ! -e late")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "a test")
+    good = git(repo, "rev-parse", "HEAD")
+    (repo / "late").touch()
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "a change")
+    bare = tmp_path / "bare.git"
+    git(tmp_path, "clone", "-q", "--bare", str(repo), str(bare))
+    words = ["run", "--good", good, "--bad", "HEAD", "--pass-fail", "--json", "--"]
+    refused = json.loads(rtbisect(tmp_path / "state", *words, "./check.sh", cwd=bare).stdout)
+    assert (refused["exit_code"], "bare repository" in refused["error"]) == (2, True)
+    assert "sh -c ./check.sh," in refused["hint"]
+    done = rtbisect(tmp_path / "state", *words, "sh", "-c", "./check.sh", cwd=bare)
+    assert json.loads(done.stdout).get("culprit") == git(repo, "rev-parse", "HEAD"), done.stderr
+
+
 def test_ends_that_a_small_budget_does_not_tell_apart_are_left_open(tmp_path, repo):
     good, bad, _ = history(repo, 4, count=6)
     words = ["run", "--good", good, "--bad", bad, "--metric", "p50_us", "--json", "--max-runs"]
