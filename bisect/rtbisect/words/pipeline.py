@@ -354,8 +354,8 @@ SENTENCES: Mapping[str, Words] = {
         "{left} of {most} {voice.run}s are kept for the proof; {voice.more_runs} allows more"
     ),
     Searches.DISTURBED: (
-        "something else on the machine slowed {disturbed} of {boots} {voice.run}s, whatever they"
-        " measured: these are left out"
+        "{disturbed} of {boots} {voice.run}s lie beyond what both ends have otherwise, as where"
+        " something else uses the machine: these are left out"
     ),
     Searches.SPEEDS: _speeds,
     Searches.TIME_OVER: (

@@ -245,10 +245,11 @@ def test_where_a_search_stands_is_told_with_its_likeliest_commit():
     )
 
 
-def test_that_the_machine_is_shared_is_told_with_its_boots():
+def test_that_the_machine_may_be_shared_is_told_with_its_boots():
+    """A benchmark with two levels of its own, else without noise, looks alike."""
     assert told(SEARCHING, Searches.DISTURBED, disturbed=9, boots=90) == (
-        "something else on the machine slowed 9 of 90 boots, whatever they measured: these are left"
-        " out"
+        "9 of 90 boots lie beyond what both ends have otherwise, as where something else uses the"
+        " machine: these are left out"
     )
 
 
