@@ -38,10 +38,16 @@ class Expectation:
         self._late = 0.0
 
     def left(self, state: SearchState) -> int:
-        """Boots that are still expected with those of the proof, for the progress."""
+        """Boots that are expected after the next one with those of the proof, for the progress: as
+        many as are told.
+        """
         forecast = self._fresh(state)
         searching = max(1, round(forecast.boots.middle - (state.ledger.boots - self._boots)))
-        return searching + self._steps.setup.limits.proof_boots + boots_to_keep(state)
+        return searching - 1 + self._proving(state)
+
+    def _proving(self, state: SearchState) -> int:
+        """Boots that a proof takes at most by what is known now, whether or not a commit leads."""
+        return self._steps.setup.limits.proof_boots + boots_to_keep(state, leads=True)
 
     def left_s(self, state: SearchState) -> Left | None:
         """Seconds of these boots and of the builds among them; None where nobody knows what one
@@ -52,7 +58,7 @@ class Expectation:
             return None
         forecast, since = self._fresh(state), state.ledger.boots - self._boots
         boot_s, build_s = budget.boot_cost_s(), budget.build_cost_s()
-        most = limits.proof_boots + boots_to_keep(state)
+        most = self._proving(state)
 
         def of(name: str, proof: int) -> float:
             boots, seconds = getattr(forecast.boots, name), getattr(forecast.seconds, name)
@@ -130,7 +136,7 @@ class Expectation:
             high_s=coming.seconds.high,
             chance=coming.chance,
             least=2 * limits.verify_boots,
-            most=limits.proof_boots + boots_to_keep(state),
+            most=self._proving(state),
         )
 
     def _tell_longer(self, boots: int, coming: Forecast) -> None:

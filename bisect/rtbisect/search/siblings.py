@@ -70,13 +70,13 @@ def builds_decide(state: SearchState, *, sure: bool) -> bool:
     return not state.spec.of_shares and (state.small or not sure)
 
 
-def boots_to_keep(state: SearchState, *, proved: bool = False) -> int:
+def boots_to_keep(state: SearchState, *, proved: bool = False, leads: bool = False) -> int:
     """Boots that a proof of the commit which leads now takes beside the fewest, by what the last
     look at the ends says: of other builds, or of the commit and its parent, as the ends took. 0
-    while none leads: the search may take them to find one.
+    while none leads, and none is taken to (`leads`): the search may take them to find one.
     """
     ends = state.ends
-    if not ends.reproduced or leading_candidate(state) is None:
+    if not ends.reproduced or not (leads or leading_candidate(state) is not None):
         return 0
     of_pair = 2 * ends.used
     if state.spec.of_shares:

@@ -180,8 +180,8 @@ def _expected(data: Mapping[str, Any]) -> str:
         " the search is expected to take {builds:built}{expected:.0f} {voice.run}s,"
         f" {{wall_s:duration}} (four of five searches like it take {_range(data)}"
         " {voice.run}s, {low_s:duration} to {high_s:duration}), and to name a commit within the"
-        " budget with probability {chance:probability}; the proof takes {least} {voice.run}s more,"
-        " {most} with a revert, and often twice as many"
+        " budget with probability {chance:probability}; the proof takes {least} to {most}"
+        " {voice.run}s, or more"
     )
 
 

@@ -60,6 +60,15 @@ def test_a_total_of_a_search_has_room_for_the_proof(watched):
     assert totals == sorted(totals)
 
 
+def test_a_total_is_what_was_told_of_search_and_proof(watched):
+    (told,) = (each.data for each in watched.told if each.kind == Searches.EXPECTED)
+    done, total = next(step[1:3] for step in watched.steps if step[1] > 2 * told["boots"])
+    assert total == done - 1 + round(told["expected"]) + told["most"]
+    # That a commit leads, or leads no more, is nothing new.
+    searching = [step[2] for step in watched.steps if step[0] == BootPurpose.SEARCH]
+    assert max(searching) - min(searching) < told["most"] - told["least"]
+
+
 def test_the_time_that_is_left_is_a_range_in_which_builds_count(watched):
     searching = [step for step in watched.steps if step[0] == BootPurpose.SEARCH]
     for _purpose, done, total, left in searching:

@@ -195,7 +195,7 @@ def test_a_forecast_is_no_certainty():
         "6 + 6 boots of the ends show the change (p = 0.0011); the search is expected to take"
         " 5 builds, 7 boots, 15 min (four of five searches like it take 5 to 15 boots, 10 min to"
         " 40 min), and to name a commit within the budget with probability >0.999; the proof takes"
-        " 12 boots more, 18 with a revert, and often twice as many"
+        " 12 to 18 boots, or more"
     )
 
 
