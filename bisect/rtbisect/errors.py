@@ -73,3 +73,11 @@ class Interrupted(RtbisectError):  # noqa: N818  (an interruption is not an erro
     """Ctrl-C or SIGTERM; the campaign is kept and can be resumed."""
 
     exit_code = Exit.INTERRUPTED
+
+
+class CampaignInterrupted(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM while a campaign runs, whose name and whose next step `told` has."""
+
+    def __init__(self, told: Interrupted) -> None:
+        super().__init__()
+        self.told = told

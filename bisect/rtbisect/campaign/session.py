@@ -12,6 +12,7 @@ from rtbisect.campaign.again import asked_again
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.config.site_file import Site, SiteFiles
 from rtbisect.errors import (
+    CampaignInterrupted,
     ConfigError,
     InternalError,
     Interrupted,
@@ -31,6 +32,8 @@ from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.journal import StoreJournal, end_leftovers, recorded
 from rtbisect.store.session_files import SessionFiles
+from rtbisect.words.speak import speak
+from rtbisect.words.voice import voice_of_request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -179,12 +182,15 @@ def _run(
             store.finish(identity, unanswered(None, why).result(), None)
         raise
     except BaseException as error:
+        told = error
         # The note must not hide the reason, not even on a full disk.
         with suppress(RtbisectError):
             if not answered:
                 store.note(identity, _pause_note(error))
-            if parts is not None and isinstance(error, KeyboardInterrupt | Interrupted):
-                _tell_pause(store, record, files, parts)
+            if parts is not None:
+                told = _told(error, store, record, files, parts)
+        if told is not error:
+            raise told from error
         raise
     finally:
         files.forget_stop()
@@ -207,14 +213,24 @@ def run_pipeline(
     return bisect.bisect(setup, parts, further)
 
 
-def _tell_pause(
-    store: CampaignStore, record: CampaignRecord, files: SessionFiles, parts: Ports
-) -> None:
-    """Where the search stands, and how to go on."""
+def _told(
+    error: BaseException,
+    store: CampaignStore,
+    record: CampaignRecord,
+    files: SessionFiles,
+    parts: Ports,
+) -> BaseException:
+    """The same error, but of an interruption which campaign is paused, and how it goes on; shows
+    where that stands.
+    """
+    if not isinstance(error, KeyboardInterrupt | Interrupted):
+        return error
     if stands := files.standing():
         parts.progress.tell(stands)
-    boots = store.summary(record).boots
-    parts.progress.tell(Finding.of(Searches.PAUSED, campaign=record.id, boots=boots))
+    found = Finding.of(Searches.PAUSED, campaign=record.id, boots=store.summary(record).boots)
+    said = str(speak(found, voice_of_request(record.request)))
+    told = Interrupted(said, f"`rtbisect resume {record.id}` goes on")
+    return told if isinstance(error, Interrupted) else CampaignInterrupted(told)
 
 
 def _pause_note(error: BaseException) -> str:

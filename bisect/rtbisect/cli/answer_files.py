@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbisect.cli import result, run_answer
+from rtbisect.cli.streams import told_of
 from rtbisect.config.paths import data
-from rtbisect.errors import ConfigError, Interrupted, RtbisectError
+from rtbisect.errors import ConfigError, RtbisectError
 from rtbisect.model.code import CommitGraph
 from rtbisect.report.markdown import block, code
 from rtbisect.report.run_plot import svg_of
@@ -76,8 +77,8 @@ class AnswerFiles:
         except RtbisectError as error:
             self._tell(error)
             raise
-        except KeyboardInterrupt:
-            self._tell(Interrupted("interrupted", "`rtbisect resume` goes on"))
+        except KeyboardInterrupt as error:
+            self._tell(told_of(error))
             raise
 
     def _tell(self, error: RtbisectError) -> None:

@@ -16,7 +16,14 @@ import click
 from rtbisect import __version__
 from rtbisect.cli import completion
 from rtbisect.cli.lazy import Commands, Loader, command_of
-from rtbisect.cli.streams import drop_stdout, fail, keep_traceback, tolerate_any_text
+from rtbisect.cli.streams import (
+    RESUME,
+    drop_stdout,
+    fail,
+    keep_traceback,
+    told_of,
+    tolerate_any_text,
+)
 from rtbisect.config.paths import state_dir
 from rtbisect.errors import (
     ConfigError,
@@ -34,9 +41,6 @@ if TYPE_CHECKING:
 
 #: What `try` adds to an exit code, so that `git bisect run` stops instead of skipping.
 TRY_ERROR_BASE = 128
-
-RESUME = "an unfinished campaign goes on with `rtbisect resume`"
-
 
 #: Each command of the program, with module and name in this folder.
 COMMANDS = Commands(
@@ -151,11 +155,11 @@ def run(words: Sequence[str]) -> int:
             code = main.invoke(context)
     except Exception as error:  # noqa: BLE001  (the last wall: no bare traceback for a user)
         code = _tell(error, asked_json, _state(context))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         # A second Ctrl-C must not break the last words.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-        code = fail(Interrupted("interrupted", RESUME), asked_json)
+        code = fail(told_of(error), asked_json)
     return _for_git(code if isinstance(code, int) else Exit.ANSWERED, context, words)
 
 

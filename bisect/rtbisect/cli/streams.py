@@ -13,12 +13,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
+from rtbisect.errors import CampaignInterrupted, Interrupted
 from rtbisect.process.command import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rtbisect.errors import RtbisectError
+
+RESUME = "an unfinished campaign goes on with `rtbisect resume`"
 
 
 def fail(error: RtbisectError, as_json: bool) -> int:
@@ -33,6 +36,13 @@ def fail(error: RtbisectError, as_json: bool) -> int:
         except OSError:
             drop_stdout()
     return code
+
+
+def told_of(interruption: KeyboardInterrupt) -> Interrupted:
+    """What is told of Ctrl-C: how the campaign that it has paused goes on, else that of any."""
+    if isinstance(interruption, CampaignInterrupted):
+        return interruption.told
+    return Interrupted("interrupted", RESUME)
 
 
 def keep_traceback(error: BaseException, state: Path) -> None:

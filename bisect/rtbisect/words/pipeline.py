@@ -369,9 +369,7 @@ SENTENCES: Mapping[str, Words] = {
         "the search may take {left:many {voice.run}} more: {kept} of the budget are kept for the"
         " proof; {voice.more_runs} allows more"
     ),
-    Searches.PAUSED: (
-        "{campaign} is paused after {boots:many {voice.run}}; `rtbisect resume {campaign}` goes on"
-    ),
+    Searches.PAUSED: ("{campaign} is paused after {boots:many {voice.run}}"),
     Searches.OUTCOME: _outcome,
     Proofs.CHECK: _check,
     Proofs.REFUTED: f"{_NAMED_BUT} refute it: {{check}}: {{note}}",

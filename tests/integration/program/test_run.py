@@ -205,15 +205,18 @@ def test_ctrl_c_leaves_a_campaign_that_resumes(tmp_path, repo):
     seventh = run_words(Work.BOOTING, number=7, revision="", purpose="").partition("7")[0] + "7"
     with subprocess.Popen(
         [program, "--state", state, *words, "--", sys.executable, script],
-        cwd=repo, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        cwd=repo, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=hears_signals,  # noqa: PLW1509
     ) as started:  # fmt: skip
         for line in started.stderr:
             if seventh in line:
                 started.send_signal(signal.SIGINT)
                 break
-        started.stderr.read()
+        said, told = started.stderr.read(), json.loads(started.stdout.read())
     assert started.returncode == 130
+    # Once: which campaign, and how it goes on.
+    assert "run-1" in told["error"]
+    assert [said.count(each) for each in (told["error"], told["hint"], "resume")] == [1, 1, 1]
     done = rtbisect(state, "resume", "run-1", "--json", cwd=tmp_path)
     answer = json.loads(done.stdout)
     assert (answer["outcome"], answer["culprit"]) == ("culprit", culprit), done.stderr

@@ -59,7 +59,8 @@ def test_a_search_ends_after_the_run_under_way_and_goes_on(tmp_path, repo, stopp
 @pytest.mark.words
 def test_who_stops_a_search_is_told_how_to_go_on(tmp_path, repo, stopped):
     done, _culprit = stopped
-    assert "run-1 is paused after 24 runs; `rtbisect resume run-1` goes on" in done.stderr
+    last = "rtbisect: run-1 is paused after 24 runs; `rtbisect resume run-1` goes on"
+    assert done.stderr.splitlines()[-1] == last
     told = rtbisect(tmp_path / "state", "stop", "run-1", cwd=repo).stdout
     assert told.splitlines()[-1] == "  next: rtbisect resume run-1"
     assert told.startswith("run-1: paused; 24 runs, ")

@@ -241,7 +241,7 @@ def test_where_a_search_stands_is_told_with_its_likeliest_commit():
     )
     assert told(SEARCHING, Searches.STANDS, holding=1, **data).startswith("1 of 40 commits holds")
     assert told(SEARCHING, Searches.PAUSED, campaign="bisect-3", boots=1) == (
-        "bisect-3 is paused after 1 boot; `rtbisect resume bisect-3` goes on"
+        "bisect-3 is paused after 1 boot"
     )
 
 
