@@ -184,9 +184,7 @@ def _as_our_error(error: Exception) -> RtbisectError:
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "rtbisect"
-        # What click calls a number that has bounds.
-        said = error.format_message().rstrip(".").replace(" integer range", " whole number")
-        return UsageError(said, f"see `{path} --help`")
+        return UsageError(error.format_message().rstrip("."), f"see `{path} --help`")
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return InfrastructureError(

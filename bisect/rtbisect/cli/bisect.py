@@ -17,6 +17,7 @@ from rtbisect.cli import live, result
 from rtbisect.cli.answer_files import AnswerFiles, files_options
 from rtbisect.cli.options import (
     MOST_RUNS,
+    WholeNumber,
     answers,
     bad_option,
     find_fix_option,
@@ -59,7 +60,7 @@ FEWEST_RUNS = 36
 @find_fix_option
 @click.option(
     "--max-boots",
-    type=click.IntRange(FEWEST_RUNS, MOST_RUNS),
+    type=WholeNumber(FEWEST_RUNS, MOST_RUNS),
     help="Maximum number of boots, including the proof (default: that of the site).",
 )
 @sure_option
@@ -187,7 +188,7 @@ def bisect(
 )
 @click.option(
     "--keep-builds",
-    type=click.IntRange(1, 90),
+    type=WholeNumber(1, 90),
     help="Number of built trees to keep (default: up to 12, if the disk has room).",
 )
 @click.option(
@@ -240,7 +241,7 @@ def bisect(
 )
 @click.option(
     "--max-runs",
-    type=click.IntRange(FEWEST_RUNS, MOST_RUNS),
+    type=WholeNumber(FEWEST_RUNS, MOST_RUNS),
     default=300,
     show_default=True,
     help="Maximum number of runs, including the proof.",

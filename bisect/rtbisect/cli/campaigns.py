@@ -12,7 +12,7 @@ import click
 from rtbisect.campaign import session
 from rtbisect.cli import check, live, result
 from rtbisect.cli.answer_files import AnswerFiles, files_options
-from rtbisect.cli.options import MOST_RUNS, answers, time_option
+from rtbisect.cli.options import MOST_RUNS, WholeNumber, answers, time_option
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.cli.run_answer import Figured
 from rtbisect.errors import ConfigError, InternalError
@@ -139,7 +139,7 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
 @click.option(
     "--max-runs",
     "most",
-    type=click.IntRange(1, MOST_RUNS),
+    type=WholeNumber(1, MOST_RUNS),
     help="New maximum number of runs of a `run`, also after it ended inconclusive.",
 )
 @click.option(
@@ -149,7 +149,7 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
 )
 @click.option(
     "--runs",
-    type=click.IntRange(1, MOST_AGAIN),
+    type=WholeNumber(1, MOST_AGAIN),
     help=f"Number of runs of --again, beside the budget (default: {FEW_AGAIN}).",
 )
 @time_option

@@ -13,6 +13,7 @@ import click
 from rtbisect.campaign import resolve, session
 from rtbisect.cli import live
 from rtbisect.cli.options import (
+    WholeNumber,
     answers,
     metric_option,
     seed_option,
@@ -185,7 +186,7 @@ def _figure(pair: _Pair) -> dict[str, object]:
 )
 @click.option(
     "--boots",
-    type=click.IntRange(1, 99),
+    type=WholeNumber(1, 99),
     default=3,
     show_default=True,
     help="Number of boots. Their median decides; for shares and counts, their mean.",

@@ -17,7 +17,7 @@ import click
 from rtbisect.acceptance import inspection
 from rtbisect.campaign import labs
 from rtbisect.cli.host_layouts import layouts
-from rtbisect.cli.options import answers, site_option, site_path
+from rtbisect.cli.options import WholeNumber, answers, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import ConfigError, Exit, RtbisectError
 from rtbisect.lab import bmc, inventory
@@ -129,7 +129,7 @@ def health(output: Output, name: str, site: Path | None) -> int:
 @click.argument("name")
 @site_option
 @click.option("--tree", help="Tree or build_config whose kernel is booted (default: the first).")
-@click.option("--boots", type=click.IntRange(2, 100), default=10, show_default=True)
+@click.option("--boots", type=WholeNumber(2, 100), default=10, show_default=True)
 @answers
 def accept(output: Output, name: str, site: Path | None, tree: str | None, boots: int) -> int:
     """First day of the host NAME: boot one kernel again and again, and tell claim by claim whether

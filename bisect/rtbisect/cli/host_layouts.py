@@ -12,7 +12,7 @@ import click
 
 from rtbisect.acceptance.layouts import LayoutPlan, LayoutsBooted, boot_layouts
 from rtbisect.cli.answer_files import check_writable
-from rtbisect.cli.options import answers, seed_option, site_option, site_path
+from rtbisect.cli.options import WholeNumber, answers, seed_option, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.config.paths import data
 from rtbisect.errors import Exit
@@ -40,9 +40,9 @@ _KIND = {
 @click.command(epilog="Example: rtbisect host layouts rt01 --layouts 8 --boots 3")
 @click.argument("name", required=False)
 @click.option("--tree", help="Tree or build_config whose kernel is booted (default: the first).")
-@click.option("--layouts", "orders", type=click.IntRange(2, MOST_LAYOUTS), default=8,
+@click.option("--layouts", "orders", type=WholeNumber(2, MOST_LAYOUTS), default=8,
               show_default=True, help="Orders of the kernel's functions.")  # fmt: skip
-@click.option("--boots", type=click.IntRange(2, MOST_BOOTS), default=3, show_default=True,
+@click.option("--boots", type=WholeNumber(2, MOST_BOOTS), default=3, show_default=True,
               help="Boots of each order.")  # fmt: skip
 @click.option("--all", "shown", is_flag=True, help="Show also figures that are not primary.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.svg",

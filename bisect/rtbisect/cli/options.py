@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 MOST_RUNS = 1_000_000
 
 
+class WholeNumber(click.IntRange):
+    """A number with bounds, by the name that help and errors call it."""
+
+    name = "whole number"
+
+
 def _answer_in_json(context: click.Context, _option: click.Parameter, as_json: bool) -> None:
     context.obj = replace(context.obj, as_json=as_json)
 
@@ -45,7 +51,7 @@ suite_option = click.option(
 )
 metric_option = click.option("--metric", help="Metric of the suite (default: its primary one).")
 seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=0, help="Seed of every random choice."
+    "--seed", type=WholeNumber(0, 2**63 - 1), default=0, help="Seed of every random choice."
 )
 #: Of the commands that a person answers for.
 by_option = click.option(

@@ -15,6 +15,7 @@ from rtbisect.campaign import ab_test, session
 from rtbisect.campaign.assemble import SystemClock
 from rtbisect.campaign.page import page_beside_draft
 from rtbisect.cli.options import (
+    WholeNumber,
     answers,
     by_option,
     seed_option,
@@ -268,7 +269,7 @@ def _show_or_queue(output: Output, mail: OutMail, about: dict[str, str], *, queu
 @report.command(
     "digest", epilog="Example: rtbisect report digest --hours 24 --by 'A Person' --send"
 )
-@click.option("--hours", type=click.IntRange(1, 24 * 366), default=24, show_default=True)
+@click.option("--hours", type=WholeNumber(1, 24 * 366), default=24, show_default=True)
 @click.option("--lab", "lab_only", is_flag=True, help="Report faults of the lab only.")
 @click.option("--by", default="", help="Name or address of an approver of the site; for --send.")
 @click.option("--send", "queue", is_flag=True, help="Queue it for the operator, if there is "

@@ -12,7 +12,7 @@ import click
 
 from rtbisect.campaign import assemble, session
 from rtbisect.cli import live
-from rtbisect.cli.options import answers
+from rtbisect.cli.options import WholeNumber, answers
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.cli.result import exit_of, whole_answer
 from rtbisect.errors import Exit
@@ -35,13 +35,11 @@ SITE = Path(str(resources.files("rtbisect_labkit").joinpath("demo/site.yaml")))
 
 seed_option = click.option(
     "--seed",
-    type=click.IntRange(0, 2**63 - 1),
+    type=WholeNumber(0, 2**63 - 1),
     default=lambda: secrets.randbelow(10**6),
     help="Seed of the history (default: random).",
 )
-commits_option = click.option(
-    "--commits", type=click.IntRange(4, 240), default=64, show_default=True
-)
+commits_option = click.option("--commits", type=WholeNumber(4, 240), default=64, show_default=True)
 source_option = click.option(
     "--source",
     type=click.Path(path_type=Path),

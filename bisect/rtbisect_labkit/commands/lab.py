@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rtbisect.cli.options import answers
+from rtbisect.cli.options import WholeNumber, answers
 from rtbisect_labkit import labs
 from rtbisect_labkit.virtual_hosts import GUEST_TYPE, HOST_TYPE, IPMI_PORT, HostSpec, VirtualHost
 
@@ -25,9 +25,9 @@ def host() -> None:
 
 @host.command(epilog="Example: rtbisect lab host up vm1 --cores 2 --tftp /srv/tftp")
 @click.argument("name")
-@click.option("--cores", type=click.IntRange(1, 64), default=4, show_default=True)
-@click.option("--threads", type=click.IntRange(1, 2), default=2, show_default=True)
-@click.option("--memory-mib", type=click.IntRange(256), default=1024, show_default=True)
+@click.option("--cores", type=WholeNumber(1, 64), default=4, show_default=True)
+@click.option("--threads", type=WholeNumber(1, 2), default=2, show_default=True)
+@click.option("--memory-mib", type=WholeNumber(256), default=1024, show_default=True)
 @click.option("--tftp", type=click.Path(exists=True, file_okay=False, resolve_path=True),
               help="Folder that the machine boots from over the network.")  # fmt: skip
 @click.option("--bootfile", default="", help="File in it that the firmware asks for.")
