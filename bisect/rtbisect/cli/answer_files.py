@@ -151,7 +151,7 @@ def summary_of(output: Output, record: CampaignRecord, figured: run_answer.Figur
         rows = {"commit": head.commit, "subject": head.subject, "author": head.author}
         rows["date"] = head.date
         parts.append("\n".join(f"- {name}: {code(text)}" for name, text in rows.items()))
-    if heads and (more := result.further(found)):
+    if heads and (more := result.left_out(found)):
         parts.append(code(more))
     if not heads and found.candidates:
         likeliest = found.candidates[: result.MOST]

@@ -22,7 +22,7 @@ from rtbisect.store.journal import recorded
 from rtbisect.store.session_files import SessionFiles
 from rtbisect.words.documents import found, spoken
 from rtbisect.words.metrics import name_of
-from rtbisect.words.numbers import duration, probability, stated
+from rtbisect.words.numbers import duration, further, probability, stated
 from rtbisect.words.speak import speak
 from rtbisect.words.voice import voice_of_request
 
@@ -148,7 +148,7 @@ def text_of(
     if result is None:
         return "\n".join([listed(record, summary), *shown, *_next(record, summary)])
     lines = [headline(record, result), *_head_lines(heads)]
-    if heads and (more := further(result)):
+    if heads and (more := left_out(result)):
         lines.append(f"  {more}")
     lines += shown
     reasons = result.reasons
@@ -244,7 +244,7 @@ def headline(record: CampaignRecord, result: Result) -> str:
     words = f"{record.id}: {result.outcome}"
     if len(result.named) > 1:
         shas = (sha[:12] for sha in result.named[:MOST])
-        words = " ".join(filter(None, (words, *shas, further(result))))
+        words = " ".join(filter(None, (words, *shas, left_out(result))))
     elif result.culprit:
         words += f" {result.culprit}"
     share = voice_of_request(record.request).share
@@ -255,10 +255,9 @@ def headline(record: CampaignRecord, result: Result) -> str:
     return f"{words} ({', '.join(details)})" if details else words
 
 
-def further(result: Result) -> str:
+def left_out(result: Result) -> str:
     """Of how many more commits that are named only a program is told."""
-    more = len(result.named) - MOST
-    return f"and {more} more" if more > 0 else ""
+    return further(len(result.named) - MOST)
 
 
 def exit_of(result: Result | None) -> int:

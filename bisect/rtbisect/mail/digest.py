@@ -24,6 +24,7 @@ from rtbisect.report.text import foreign, wrap
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
+from rtbisect.words.numbers import further
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
@@ -185,8 +186,8 @@ def summary(contents: Digest, *, lab_only: bool = False) -> tuple[Finding, Findi
 def _lines(rows: Sequence[Finding], count: int) -> tuple[str, ...]:
     texts = (wrap(foreign(str(speak(row)), 300), first="  ", rest="    ") for row in rows)
     shown = [line for text in texts for line in text.splitlines()]
-    more = [f"  and {count - len(rows)} more"] if count > len(rows) else []
-    return (*shown, *more)
+    more = further(count - len(rows))
+    return (*shown, *([f"  {more}"] if more else ()))
 
 
 def write_digest(state: Path, site: Site, contents: Digest, *, lab_only: bool, by: str) -> OutMail:

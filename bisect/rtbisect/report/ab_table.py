@@ -26,6 +26,7 @@ from rtbisect.report.own import mailable
 from rtbisect.report.sections import effect
 from rtbisect.report.text import LONGEST_LINK, Column, cut, foreign, grouped, header_text, many
 from rtbisect.report.wording import said
+from rtbisect.words.numbers import further
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -244,5 +245,5 @@ def compared(
         groups.setdefault(below.above[key.suite, key.window], []).append(cells)
     columns = (Column("figure"), Column("before", right=True), Column("after", right=True))
     left = len(pairs) - MOST_FIGURES
-    rest = (f"  and {many(left, 'figure')} more",) if left > 0 else ()
-    return (*grouped(columns, groups), *rest, *notes(report, below))
+    rest = further(left, many(left, "figure"))
+    return (*grouped(columns, groups), *([f"  {rest}"] if rest else ()), *notes(report, below))

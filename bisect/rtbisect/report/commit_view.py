@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.report.text import ascii_line, foreign, short
+from rtbisect.words.numbers import further
 
 if TYPE_CHECKING:
     from rtbisect.model.report import CommitText, ReportInput
@@ -40,12 +41,12 @@ def commit_view(commit: CommitText) -> CommitView:
     subject = ascii_line(commit.subject, 90)
     plain = commit.subject == subject == foreign(subject, 90)
     names = ", ".join(foreign(name, 60) for name in commit.files[:4])
-    left = len(commit.files) - 4
+    left = further(len(commit.files) - 4)
     return CommitView(
         short=head,
         subject=foreign(commit.subject, 90),
         author=foreign(commit.author, 60),
         email=foreign(commit.author_email, 60),
-        files=f"{names} and {left} more" if left > 0 else names,
+        files=f"{names} {left}".rstrip(),
         fixes=f'Fixes: {head} ("{subject}")' if plain else f"Fixes: {head}",
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.model.kinds.boot import Blocks, Boots, Commands, Labs, Noise, Part, Raw
+from rtbisect.words.numbers import further
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +22,7 @@ def _if(name: str, words: str, otherwise: str) -> Words:
 
 def _listed(words: str, end: str = "") -> Words:
     """Names behind `words`, and how many more there are."""
-    more = f"{words}{{names}} and {{more}} more{end}"
-    return lambda data: more if data["more"] else f"{words}{{names}}{end}"
+    return lambda data: f"{words}{{names}} {further(int(str(data['more'])))}".rstrip() + end
 
 
 def _where(before: str, after: str, boot: str = "at boot") -> Words:

@@ -108,6 +108,13 @@ def stated(value: float) -> float:
     return min(max(round(value, 4), 0.0001), 0.9999) if 0 < value <= 1 else value
 
 
+def further(left: int, what: str = "") -> str:
+    """Behind a part of a list, how many are left out: `and 3 more`, or `what` these are; "" for
+    none.
+    """
+    return f"and {what or left} more" if left > 0 else ""
+
+
 def duration(seconds: float) -> str:
     """Seconds for a person: 45 s, 12 min, 3.5 h."""
     if seconds < 90:

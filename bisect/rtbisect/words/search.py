@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.model.kinds.search import Checks, Costs, Endings, Untestable
 from rtbisect.model.result import CheckName
+from rtbisect.words.numbers import further
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,9 +27,8 @@ _AFTER = "after {boots} {voice.run}s"
 
 
 def _set(data: Mapping[str, Any]) -> str:
-    left = len(data["untestable"]) - _NAMED
-    more = f" and {left} more" if left > 0 else ""
-    named = f"{{untestable:first {_NAMED}}}{more}"
+    more = further(len(data["untestable"]) - _NAMED)
+    named = f"{{untestable:first {_NAMED}}} {more}".rstrip()
     one = f"the {{voice.commit}} is one of {{commits}} commits, {_WITH}"
     return f"{one}; which one cannot be told, as {named}"
 

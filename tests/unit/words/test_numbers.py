@@ -3,7 +3,7 @@
 
 import pytest
 
-from rtbisect.words.numbers import figure, measured, size, stated, tick
+from rtbisect.words.numbers import figure, further, measured, size, stated, tick
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,14 @@ def test_a_figure_is_told_in_the_wanted_unit_where_that_is_one_of_it(value, unit
 )
 def test_a_probability_for_a_program_is_no_certainty_either(value, number):
     assert stated(value) == number
+
+
+def test_who_is_left_out_of_a_list_is_counted():
+    assert [further(3), further(1, "1 figure"), further(0)] == [
+        "and 3 more",
+        "and 1 figure more",
+        "",
+    ]
 
 
 def test_a_round_value_has_no_digits_that_say_nothing():

@@ -17,6 +17,7 @@ from rtbisect.lab.lava import fair_use
 from rtbisect.model.ports import NoNote
 from rtbisect.process import http_body
 from rtbisect.process.command import printable
+from rtbisect.words.numbers import further
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
@@ -104,8 +105,8 @@ def _usable(rest: LavaRest) -> str:
     usable = [f"{kind} ({number})" for kind, number in sorted(free.items()) if number]
     if not usable:
         raise _Fails(f"no device of any of {len(rest.device_types())} types takes jobs")
-    more = f" and {len(usable) - _MOST_TYPES} more" if len(usable) > _MOST_TYPES else ""
-    return f"devices that take jobs: {', '.join(usable[:_MOST_TYPES])}{more}"
+    more = further(len(usable) - _MOST_TYPES)
+    return f"devices that take jobs: {', '.join(usable[:_MOST_TYPES])} {more}".rstrip()
 
 
 def _devices(lab: LavaServerLab, kind: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from rtbisect.report.lint import content, form, tags
 from rtbisect.report.lint.mail import Fault, Mail, Rule, read
 from rtbisect.report.text import ascii_line
+from rtbisect.words.numbers import further
 
 RULES: tuple[Rule, ...] = (*form.RULES, *tags.RULES, *content.RULES)
 
@@ -23,8 +24,8 @@ def lint(data: bytes) -> tuple[Fault, ...]:
     for rule in RULES:
         of_rule = _faults_of(rule, mail)
         faults += of_rule[:_MOST]
-        if len(of_rule) > _MOST:
-            faults.append(Fault(rule.name, "", f"and {len(of_rule) - _MOST} more"))
+        if more := further(len(of_rule) - _MOST):
+            faults.append(Fault(rule.name, "", more))
     return tuple(faults)
 
 
