@@ -132,13 +132,13 @@ def bisect(
     "--extract",
     default="",
     metavar="REGEX",
-    help="Finds the number in the output, by its first group.",
+    help="Finds the number in the output, by its first group; --metric is what to call it.",
 )
 @click.option(
     "--json-path",
     default="",
     metavar="PATH",
-    help="Place of the number in JSON output: results[*].mean.",
+    help="Place of the number in JSON output: results[*].mean; --metric is what to call it.",
 )
 @click.option(
     "--count",

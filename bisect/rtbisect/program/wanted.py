@@ -41,7 +41,8 @@ EXTRACT_S = 20.0
 class Wanted:
     """Where a figure stands in an output: in the last lines, unless one of the others is given."""
 
-    #: Name of the figure; "" for a number without a name, or for the only one.
+    #: Name of the figure, by which it is found unless an expression or a path says where it is; ""
+    #: for a number without a name, or for the only one.
     metric: str = ""
     #: Value of a `Format`: the tool that wrote the output; "" for none.
     tool: str = ""
@@ -58,9 +59,6 @@ class Wanted:
             raise ConfigError(
                 "--format, --extract and --json-path each say where the figure stands", "give one"
             )
-        if self.metric and (self.extract or self.json_path):
-            other = "--extract" if self.extract else "--json-path"
-            raise ConfigError(f"{other} finds one figure, and --metric names one", "give one")
         try:
             groups = re.compile(self.extract, re.MULTILINE).groups
             steps_of(self.json_path)

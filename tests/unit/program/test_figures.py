@@ -31,6 +31,9 @@ def reading(tmp_path, text, **wanted):
         ('{"p99": 1}\n{"p99": 2}', {"metric": "p99"}, (1.0, 2.0), ""),
         ('{"p99": [1, 2, 3]}', {}, (1.0, 2.0, 3.0), ""),
         ("a took 3 ms\nb took 4 ms", {"extract": "took (.*)"}, (3e6, 4e6), "ns"),
+        # An expression or a path finds it; the name is what it is called, with its unit.
+        ("a=3 b=4", {"extract": "b=(.*)", "metric": "a_ms"}, (4.0,), "ms"),
+        ('{"a_ms": 3, "b": "4 us"}', {"json_path": "b", "metric": "a_ms"}, (0.004,), "ms"),
         ('{"r": [{"t": [1, 2]}, {"t": [5]}]}', {"json_path": "r[*].t[*]"}, (1.0, 2.0, 5.0), ""),
         ('x\n{"a b": {"c.d": ["7 kB"]}}', {"json_path": '["a b"]["c.d"][0]'}, (7000.0,), "B"),
         # Objects with nothing between them are repetitions, however many lines they have.
@@ -113,7 +116,7 @@ def test_a_hundred_megabytes_before_a_number_are_no_hindrance(tmp_path):
         {"json_path": "a[x]"},
         {"extract": "a", "json_path": "a"},
         {"tool": "go", "extract": "a"},
-        {"metric": "p99", "json_path": "a"},
+        {"tool": "go", "json_path": "a"},
     ],
 )
 def test_options_that_make_no_sense_are_refused(wanted):
