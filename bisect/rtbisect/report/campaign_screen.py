@@ -10,6 +10,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from rtbisect.judge.stats import mean, median
+from rtbisect.model.campaign import Better, CampaignKind
+from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Attributions, Ends, Proofs, Searches, Work
 from rtbisect.model.kinds.screen import Line, Shown
@@ -222,8 +224,17 @@ class CampaignScreen:
             after=middle(after),
             unit=unit,
             share=share,
-            sure=self._sure,
+            sure=self._sure and self._as_sought(middle(after) - middle(before)),
         )
+
+    def _as_sought(self, change: float) -> bool:
+        """Whether the ends differ the way that is asked for. All runs are in these medians, also
+        those that are no evidence; of a kernel its thresholds know the way.
+        """
+        if self.request.kind != CampaignKind.RUN:
+            return True
+        threshold = CommandRequest.of(self.request).threshold().toward(self.request.sought)
+        return change > 0 if threshold.better is Better.LOWER else change < 0
 
     def _values(self, revision: str, metric: str) -> Sequence[float]:
         """A comparison does not name the window of a figure that stands in one alone."""

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The lines of a screen, made of facts alone."""
 
+from dataclasses import replace
+
 import pytest
 
-from rtbisect.model.campaign import CampaignRequest
+from rtbisect.model.campaign import CampaignRequest, Sought
+from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Attributions, Ends, Proofs, Searches, Work
 from rtbisect.model.kinds.screen import Line, Shown
@@ -90,6 +93,26 @@ def test_the_change_is_that_of_the_medians_of_the_ends(screen):
     assert (change.data["before"], change.data["after"], change.data["sure"]) == (6.0, 9.0, False)
     screen.hear(Finding.of(Ends.SEARCHED_ON, metric="rcu.p50_us@rcu-off", why=None))
     assert screen.change().data["sure"]
+
+
+@pytest.mark.parametrize(
+    ("better", "sought", "after", "sure"),
+    [
+        ("lower", Sought.REGRESSION, 11.0, True),
+        ("lower", Sought.REGRESSION, 9.0, False),
+        ("higher", Sought.REGRESSION, 9.0, True),
+        ("lower", Sought.REPAIR, 9.0, True),
+    ],
+)
+def test_medians_that_go_the_other_way_are_no_change_that_is_sought(better, sought, after, sure):
+    """As where more runs of the older end were disturbed."""
+    command = CommandRequest(argv=("./bench",), better=better)
+    request = replace(REQUEST, kind="run", sought=sought, extra=command.extra())
+    screen = CampaignScreen(request=request)
+    for revision, value in ((OLDER, 10.0), (NEWER, after)):
+        screen.hear(figure(revision, value))
+    screen.hear(spread(*[1 / 8] * 8))
+    assert screen.change().data["sure"] is sure
 
 
 def test_of_what_a_boot_has_or_has_not_the_share_counts(screen):

@@ -28,7 +28,7 @@ class Shown(Kind):
     """A line of it each."""
 
     #: Medians of both ends so far, or shares of the boots that have it; `sure`: the ends are known
-    #: to differ.
+    #: to differ, and these say so, too.
     CHANGE = "shown.change", "metric before after unit share sure"
     #: So many of the candidates hold 95% of their probability; the likeliest of them, whose
     #: `subject` is foreign text.
