@@ -144,7 +144,8 @@ def summary_of(output: Output, record: CampaignRecord, figured: run_answer.Figur
         return _joined([f"### rtbisect: {record.state}", *known])
     sure = f", confidence {probability(found.confidence)}" if found.confidence else ""
     broken = figured.broken if figured else None
-    parts = [f"### rtbisect: {found.outcome}{': nothing could be measured' if broken else sure}"]
+    how = ": nothing could be measured" if broken else sure
+    parts = [f"### rtbisect: {result.outcome_of(found)}{how}"]
     parts += [code(str(speak(broken, voice)))] if broken else []
     heads = result.heads_of(output, record.request, found)
     for head in heads:

@@ -11,7 +11,7 @@ from rtbisect.campaign.session import level_of
 from rtbisect.cli import run_answer
 from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, CampaignState, Outcome
-from rtbisect.model.kinds.pipeline import Proofs
+from rtbisect.model.kinds.pipeline import Proofs, Reasons
 from rtbisect.model.kinds.search import Endings
 from rtbisect.pipeline.further import FurtherRuns
 from rtbisect.report.input_file import read_input
@@ -241,7 +241,7 @@ def headline(record: CampaignRecord, result: Result) -> str:
         # They compare and do not search: there is a level, and no commit to name.
         figure = f" ({name_of(str(result.metric))})" if result.metric else ""
         return f"{record.id}: {level_of(result)}{figure}"
-    words = f"{record.id}: {result.outcome}"
+    words = f"{record.id}: {outcome_of(result)}"
     if len(result.named) > 1:
         shas = (sha[:12] for sha in result.named[:MOST])
         words = " ".join(filter(None, (words, *shas, left_out(result))))
@@ -253,6 +253,12 @@ def headline(record: CampaignRecord, result: Result) -> str:
     # Of any command there is no cause to tell.
     details += [] if record.kind == CampaignKind.RUN else [f"cause {result.cause}"]
     return f"{words} ({', '.join(details)})" if details else words
+
+
+def outcome_of(result: Result) -> str:
+    """The outcome for a person: a request that the first runs have shown to be wrong is none."""
+    wrong = any(reason.kind == Reasons.MISASKED for reason in result.reasons)
+    return "wrong request" if wrong else result.outcome
 
 
 def left_out(result: Result) -> str:

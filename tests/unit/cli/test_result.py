@@ -15,6 +15,7 @@ from rtbisect.model.campaign import CampaignKind, CampaignRequest, CampaignState
 from rtbisect.model.code import CommitHead
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Reasons
 from rtbisect.model.kinds.search import Endings
 from rtbisect.report.input_file import INPUT, input_json
 from rtbisect.report.letter import opening_of
@@ -143,6 +144,14 @@ def answered(record, **more):
     """The answer for a program."""
     record.result = replace(record.result, **more)
     return answer_of(SimpleNamespace(summary=lambda _record: rcu().summary), record)
+
+
+def test_a_wrong_request_is_listed_as_one_and_not_as_a_search_without_an_answer(record):
+    wrong = Finding.of(Reasons.MISASKED, message="no such number")
+    record.result = other_result(Outcome.INCONCLUSIVE, reasons=(wrong,))
+    text = listed(record, rcu().summary)
+    assert str(Outcome.INCONCLUSIVE) not in text
+    assert words(wrong) in text
 
 
 def test_a_program_reads_no_certainty_that_the_screen_does_not_state(record):
