@@ -16,7 +16,6 @@ from rtbisect.campaign import resolve, session
 from rtbisect.cli import live, result
 from rtbisect.cli.answer_files import AnswerFiles, files_options
 from rtbisect.cli.options import (
-    MOST_RUNS,
     WholeNumber,
     answers,
     bad_option,
@@ -32,7 +31,7 @@ from rtbisect.cli.options import (
 )
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import ConfigError
-from rtbisect.model.campaign import Better, CampaignKind, CampaignRequest, Sought
+from rtbisect.model.campaign import MOST_BOOTS, Better, CampaignKind, CampaignRequest, Sought
 from rtbisect.model.code import Narrowing
 from rtbisect.model.command import INSTRUCTIONS, LONGEST_S, SUITE, CommandRequest, Extra
 from rtbisect.model.finding import Finding
@@ -60,7 +59,7 @@ FEWEST_RUNS = 36
 @find_fix_option
 @click.option(
     "--max-boots",
-    type=WholeNumber(FEWEST_RUNS, MOST_RUNS),
+    type=WholeNumber(FEWEST_RUNS, MOST_BOOTS),
     help="Maximum number of boots, including the proof (default: that of the site).",
 )
 @sure_option
@@ -241,7 +240,7 @@ def bisect(
 )
 @click.option(
     "--max-runs",
-    type=WholeNumber(FEWEST_RUNS, MOST_RUNS),
+    type=WholeNumber(FEWEST_RUNS, MOST_BOOTS),
     default=300,
     show_default=True,
     help="Maximum number of runs, including the proof.",

@@ -12,11 +12,11 @@ import click
 from rtbisect.campaign import session
 from rtbisect.cli import check, live, result
 from rtbisect.cli.answer_files import AnswerFiles, files_options
-from rtbisect.cli.options import MOST_RUNS, WholeNumber, answers, time_option
+from rtbisect.cli.options import WholeNumber, answers, time_option
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.cli.run_answer import Figured
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.model.campaign import CampaignKind, CampaignState
+from rtbisect.model.campaign import MOST_BOOTS, CampaignKind, CampaignState
 from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.process import plugins
 from rtbisect.process.locks import POLL_S
@@ -139,7 +139,7 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
 @click.option(
     "--max-runs",
     "most",
-    type=WholeNumber(1, MOST_RUNS),
+    type=WholeNumber(1, MOST_BOOTS),
     help="New maximum number of runs of a `run`, also after it ended inconclusive.",
 )
 @click.option(

@@ -18,9 +18,6 @@ from rtbisect.model.command import SURE
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Sought
 
-#: A larger budget of runs makes no other answer, and each plan of the search takes longer with it.
-MOST_RUNS = 1_000_000
-
 
 class WholeNumber(click.IntRange):
     """A number with bounds, by the name that help and errors call it."""

@@ -254,6 +254,9 @@ class Observation:
 
 #: A search leaves at most this part of all boots to its proof.
 KEPT_AT_MOST = 0.4
+#: Boots of a campaign at most. A larger budget makes no other answer, and each plan of the search
+#: takes longer with it.
+MOST_BOOTS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,6 +97,7 @@ def test_a_tree_name_is_enough_where_it_has_one_build_config():
         ),
         ("cc: gcc\n", "cc: clang-17\n", "cc: clang-17", "builds with gcc"),
         ("max_boots: 200", "max_boots: 12", "campaign:", "max_boots does not cover"),
+        ("max_boots: 200", "max_boots: 1000000000", "max_boots: 1000000000", "max_boots"),
         ("max_boots: 200", "calibrate_min: 11", "campaign:", "larger than calibrate_max"),
         ("max_boots: 200", "calibrate_max: 4", "calibrate_max: 4", "calibrate_max"),
         ("name: Lab Operator", "name: Lab, RT", "name: Lab, RT", "name"),
