@@ -74,6 +74,7 @@ class Ledger:
         self.worst = -math.inf
         #: The revision of each of these, of all layouts, and its badness.
         self.in_order: list[tuple[str, float]] = []
+        self.hosts: set[str] = set()
         self._none_disturbed()
         #: Boots in a row without evidence, of revisions in another layout.
         self._barren: dict[Kernel, int] = {}
@@ -205,6 +206,7 @@ class Ledger:
         self._measured.setdefault(kernel, []).append((boot_views, observation.host))
         self.worst = max(self.worst, boot_views[0])
         self.in_order.append((kernel[0], boot_views[0]))
+        self.hosts.add(observation.host)
         counted, aside = [(boot_views, observation)], self._aside.setdefault(kernel, [])
         if boot_views[0] > self._most:
             known = self._views.get(kernel)

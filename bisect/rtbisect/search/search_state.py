@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.judge.scale import shift_of
+from rtbisect.judge.scale import by_mean, counted, shift_of
 from rtbisect.search.calibrate import Calibration, calibration_of
 from rtbisect.search.disturbed import levels, of_boots
 from rtbisect.search.gradual import LIKELIER, NOT_GRADUAL, Gradual, weigh_gradual
@@ -88,11 +88,18 @@ class SearchState:
             return math.inf, heard
         return calm, ledger
 
+    @property
+    def _has_speeds(self) -> bool:
+        """Whether the speed of a machine may show in the searched figure."""
+        spec, ends = self.spec, self.ends
+        whole = ends.figure.plain and not (by_mean(spec.threshold) or counted(spec.threshold))
+        return bool(spec.parts.speeds and ends.reproduced and whole)
+
     @cached_property
     def at_one_speed(self) -> AtOneSpeed:
         """What boots would have measured if their host had kept its speed; empty where it has."""
         spec = self.spec
-        if not (spec.parts.speeds and self.ends.reproduced and self.ends.figure.plain):
+        if not self._has_speeds:
             return NO_SPEEDS
         return at_one_speed(spec.threshold, (spec.graph.older, spec.graph.newer), self.events)
 
@@ -104,8 +111,10 @@ class SearchState:
 
     @cached_property
     def off_levels(self) -> tuple[bool, ...]:
-        """Which boots, in their order, are far better, or far worse, than both ends."""
-        if not (self.spec.parts.speeds and self.ends.reproduced and self.ends.figure.plain):
+        """Which boots, in their order, are far better, or far worse, than both ends; empty where
+        nobody can tell: shares and counts have no levels, and hosts have one each.
+        """
+        if not self._has_speeds or len(self.ledger.hosts) > 1:
             return ()
         low, high = levels(*self.calm_ends)
         return tuple(not low <= value <= high for _, value in self.ledger.in_order)

@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from rtbisect.judge.scale import by_mean, counted
 from rtbisect.model.campaign import Scale
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.events import Booted
@@ -51,10 +50,8 @@ def at_one_speed(
 ) -> AtOneSpeed:
     """What the boots among these events, in the order of their time, would have measured at the
     speed that their host had first; those alone that another speed has changed, and None where
-    nobody knows. Speeds multiply what is above 0. Shares and counts have none.
+    nobody knows. Speeds multiply what is above 0. The figure is no share and no count.
     """
-    if by_mean(threshold) or counted(threshold):
-        return {}
     by_host: dict[str, list[tuple[int, float, int | None]]] = {}
     for number, event in enumerate(events):
         if isinstance(event, Booted) and event.status is RunStatus.COMPLETE and event.observation:

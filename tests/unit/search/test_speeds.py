@@ -15,11 +15,13 @@ from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.likelihood.chain import speeds_of
 from rtbisect.search.parts import Parts
-from rtbisect.search.spec import Finish
+from rtbisect.search.spec import BootPurpose, Finish
 from rtbisect.search.speeds import Before, at_one_speed
 from rtbisect.search.verify_spec import VerifySpec
 
 ENDS = ("good", "bad")
+#: Runs that pass or fail.
+FAILS = replace(WAIT, statistic=Statistic.FRACTION, min_effect=0.1)
 #: A run of the older end, and what the newer one adds; a run repeats to 1.
 GOOD, STEP = 100.0, 4.0
 
@@ -135,12 +137,6 @@ def test_speeds_of_other_figures(figure):
     assert all(v is None or abs(v - level[n]) < 1.5 for n, v in there.items())
 
 
-@pytest.mark.parametrize("statistic", [Statistic.FRACTION, Statistic.COUNT])
-def test_shares_and_counts_have_no_speeds(statistic):
-    values, _ = of_a_move(1.5)
-    assert at_one_speed(replace(WAIT, statistic=statistic), ENDS, heard(values)) == {}
-
-
 def test_each_host_has_speeds_of_its_own():
     values, level = of_a_move(1.5)
     both = [*heard(values, host="one"), *heard(level, host="two")]
@@ -199,6 +195,28 @@ def test_a_campaign_that_began_before_takes_each_boot_as_it_was():
 def test_a_search_on_a_machine_with_one_speed_takes_each_boot_as_it_was():
     state = searched(lambda _: 1.0)
     assert (state.at_one_speed, state.before) == ({}, None)
+
+
+def test_shares_have_no_speeds():
+    """Four failures in a row are no other speed, and ask for no boot of an end."""
+    asked = replace(spec(chain(64), max_boots=300, calibrate_max=60), threshold=FAILS)
+    state, rng = engine.start(asked), np.random.default_rng(6)
+    while not isinstance(first := engine.propose(state)[0], Finish):
+        assert first.purpose is not BootPurpose.CONTROL
+        chance = 0.02 if first.revision == state.spec.graph.older else 0.4
+        state = engine.apply(state, event(first.revision, float(rng.random() < chance)))
+    assert state.ends.reproduced
+    assert (state.at_one_speed, state.off_levels) == ({}, ())
+
+
+def test_boots_of_several_hosts_are_at_no_level():
+    values, _ = of_a_move(1.0)
+    state = engine.start(replace(spec(chain(64), max_boots=300), threshold=WAIT))
+    for host in ("one", "two"):
+        for boot in heard(values, shas=("good", "c63", "c63", "good"), host=host):
+            state = engine.apply(state, boot)
+    assert state.ends.reproduced
+    assert state.off_levels == ()
 
 
 def test_a_proof_goes_on_where_the_search_has_ended():
