@@ -78,7 +78,7 @@ SENTENCES: Mapping[str, Words] = {
         "there is no {voice.change}, or one of less than {share:percent} of what the ends differ"
         f" in, {_WITH} ({{none:probability}} that there is none), {_AFTER}"
     ),
-    Endings.BUILDS_DIFFER: "{why}: builds differ as much as the ends do, whatever the code",
+    Endings.BUILDS_DIFFER: "{why}: revisions differ as much as the ends do, whatever their code",
     Endings.TWO_CULPRITS: (
         f"there are two {{voice.commit}}s, {_WITH}: {{sha:.12}} lies between {{voice.older}} and"
         " {voice.newer}"

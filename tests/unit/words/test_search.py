@@ -109,8 +109,8 @@ WORDS = [
         Endings.BUILDS_DIFFER,
         {"why": NONE},
         (
-            "there is no regression, with probability 0.951, after 30 boots: builds differ as "
-            "much as the ends do, whatever the code"
+            "there is no regression, with probability 0.951, after 30 boots: revisions differ"
+            " as much as the ends do, whatever their code"
         ),
     ),
     (
