@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 STRONG_BITS = 0.7
 #: With weaker boots every so many-th observation is a control.
 CONTROL_EVERY = 4
-#: So many boots in a row at no level of the ends ask for a boot of an end, until so many of these
+#: So many boots in a row at no level of the ends ask for a boot of an end, until so many of each
 #: lie there, too.
-OFF_LEVELS, ENDS_OFF_LEVELS = 4, 8
+OFF_LEVELS, ENDS_OFF_LEVELS = 4, 4
 #: Below this many bits a boot is useless.
 USELESS_BITS = 1e-4
 #: Tests whose worth differs by a smaller share are worth the same: that is how sums are rounded.
@@ -449,7 +449,7 @@ def _of_another_speed(state: SearchState) -> str | None:
     ends = (state.spec.graph.older, state.spec.graph.newer)
     lately = state.off_levels_lately
     counted = [lately.count(end) for end in ends]
-    if len(lately) < OFF_LEVELS or sum(counted) >= ENDS_OFF_LEVELS:
+    if len(lately) < OFF_LEVELS or min(counted) >= ENDS_OFF_LEVELS:
         return None
     return ends[counted[0] > counted[1]]
 

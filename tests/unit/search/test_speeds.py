@@ -10,7 +10,7 @@ import pytest
 from helpers.searches import WAIT, chain, event, spec
 from rtbisect.model.campaign import Better, Observation, Outcome, Sample, Scale, Statistic
 from rtbisect.model.lab import RunStatus
-from rtbisect.search import engine, verification
+from rtbisect.search import engine, plan, verification
 from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.likelihood.chain import speeds_of
@@ -195,6 +195,16 @@ def test_a_campaign_that_began_before_takes_each_boot_as_it_was():
 def test_a_search_on_a_machine_with_one_speed_takes_each_boot_as_it_was():
     state = searched(lambda _: 1.0)
     assert (state.at_one_speed, state.before) == ({}, None)
+
+
+def test_a_proof_that_booted_one_end_only_leaves_the_other_one_to_be_asked():
+    """A revert is compared with the newer end: the machine changed its speed while it was."""
+    state = searched(lambda _: 1.0)
+    newer = state.spec.graph.newer
+    fresh = [event(sha, 160.0) for sha in ("c39", newer, "c40", newer) * 6]
+    state = engine.with_proof(state, fresh)
+    assert len(state.off_levels_lately) >= len(fresh)
+    assert [trial.revision for trial in plan.choose(state, 1, 1)] == [state.spec.graph.older]
 
 
 def test_shares_have_no_speeds():
