@@ -212,9 +212,10 @@ class _Proof:
         threshold, culprit = spec.threshold, spec.culprit
         of_end = _of_end(steps, threshold, self.search_end, bad)
         # The culprit may well be worse than both ends are.
-        fresh = _sample(threshold, spec.figure, self.fresh[culprit], math.inf)
         if spec.before:
             fresh = self.state.raw.get((culprit, 0), Sample(()))
+        else:
+            fresh = _sample(threshold, spec.figure, self.fresh[culprit], math.inf)
         if culprit == bad or not of_end.n or not fresh.n:
             return ()
         judgement = judge(spec.judged, of_end, fresh, effect=spec.told)

@@ -19,6 +19,8 @@ from rtbisect.judge.scale import by_mean, counted
 from rtbisect.judge.stats import OF_MAD
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rtbisect.model.campaign import Threshold
     from rtbisect.search.ancestry import Floats
     from rtbisect.search.likelihood.features import Views
@@ -73,10 +75,16 @@ def ceiling(good: tuple[float, ...], bad: tuple[float, ...]) -> float:
 
 def levels(good: tuple[float, ...], bad: tuple[float, ...]) -> tuple[float, float]:
     """Between which badness the runs of a range lie, by those of its ends."""
-    middles = float(np.median(good)), float(np.median(bad))
-    away = np.abs(np.concatenate([np.array(good) - middles[0], np.array(bad) - middles[1]]))
-    room = max(BEYOND * OF_MAD * float(np.median(away)), OF_SHIFT * abs(middles[1] - middles[0]))
+    middles, scale = _middles_and_scale([np.array(good), np.array(bad)])
+    room = max(BEYOND * scale, OF_SHIFT * abs(middles[1] - middles[0]))
     return min(middles) - room, max(middles) + room
+
+
+def _middles_and_scale(ends: Sequence[Floats]) -> tuple[list[float], float]:
+    """The middle of each end, and the scale of the runs around them."""
+    middles = [float(np.median(end)) for end in ends]
+    away = [np.abs(end - middle) for end, middle in zip(ends, middles, strict=True)]
+    return middles, OF_MAD * float(np.median(np.concatenate(away)))
 
 
 def _limit(ends: tuple[Floats, Floats]) -> float:
@@ -87,9 +95,7 @@ def _limit(ends: tuple[Floats, Floats]) -> float:
     calm = [end[: max(FEWEST, math.ceil(SURELY * end.size))] for end in ends]
     limit = math.inf
     for _ in range(STEPS):
-        middles = [float(np.median(end)) for end in calm]
-        away = [np.abs(end - middle) for end, middle in zip(calm, middles, strict=True)]
-        scale = OF_MAD * float(np.median(np.concatenate(away)))
+        middles, scale = _middles_and_scale(calm)
         # What is less than the change hardly misleads a search for it.
         limit = max(middles) + max(BEYOND * scale, abs(middles[1] - middles[0]))
         calm = [end[end <= limit] for end in ends]

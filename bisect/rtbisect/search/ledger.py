@@ -234,15 +234,6 @@ class Ledger:
             self._views.setdefault(kernel, []).append(each)
             self.observations.setdefault(kernel, []).append(seen)
 
-    def _add_seen(self, kernel: Kernel, seen: Observation, number: int) -> None:
-        value = self._at_one_speed.get(number, seen.value)
-        if value is None:
-            self.disturbed[kernel] += 1
-            self.disturbed_last = kernel
-            return
-        seen = seen if value == seen.value else replace(seen, value=value)
-        self._add_views(kernel, views(self._threshold, seen), seen)
-
     def _add_boot(self, event: Booted, number: int) -> None:
         sha = event.revision
         kernel = sha, event.layout
@@ -250,10 +241,18 @@ class Ledger:
         boot_views = self.disturbed_last = None
         if event.status is RunStatus.COMPLETE and event.observation is not None:
             # NaN or infinity: the run does not count.
+            seen = event.observation
+            at_one_speed = self._at_one_speed.get(number, seen.value)
+            if at_one_speed not in (None, seen.value):
+                seen = replace(seen, value=at_one_speed)
             with suppress(ValueError):
-                boot_views = views(self._threshold, event.observation)
+                boot_views = views(self._threshold, seen)
                 self.invalid_streak = 0
-                self._add_seen(kernel, event.observation, number)
+                if at_one_speed is None:
+                    self.disturbed[kernel] += 1
+                    self.disturbed_last = kernel
+                else:
+                    self._add_views(kernel, boot_views, seen)
         if event.layout:
             self._barren[kernel] = 0 if boot_views else self._barren.get(kernel, 0) + 1
             if self._barren[kernel] >= FAILED_BOOTS:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -185,13 +185,12 @@ class _Chain:
             added = float((weight[:, 1] * (self.y[:, None] - ends)).sum() / by_speed[1])
             if added <= 0:
                 break
-            fit = Speeds(ends=(float(ends[0]), float(ends[1])), added=added, scale=fit.scale)
+            fit = replace(fit, ends=(float(ends[0]), float(ends[1])), added=added)
             square = float((weight * self._away(fit) ** 2).sum() / at_level.sum())
             stays, leaves = weighed.moves.diagonal(), weighed.moves[(0, 1), (1, 0)]
             leave = (leaves + CHANGES) / (leaves + stays + CHANGES + STAYS)
-            fit = Speeds(
-                ends=fit.ends,
-                added=added,
+            fit = replace(
+                fit,
                 scale=max(math.sqrt(square), FINEST * added),
                 leave=(float(leave[0]), float(leave[1])),
                 high=float(np.clip(weighed.high[0], 0.1, 0.9)),
