@@ -13,6 +13,7 @@ import numpy as np
 
 from rtbisect.model.campaign import Observation, Outcome, Sample
 from rtbisect.model.lab import RunStatus
+from rtbisect.pipeline.expectation import wanted_boots
 from rtbisect.pipeline.proof import most_boots
 from rtbisect.pipeline.search_and_proof import likely, tells_more
 from rtbisect.pipeline.search_loop import (
@@ -109,7 +110,7 @@ class Row:
         return asdict(self)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Played:
     """What a search of an arm may spend, in a world."""
 
@@ -117,11 +118,29 @@ class Played:
     limits: Limits
     #: Whether there is a proof, for which it leaves something.
     proof: bool
+    #: Whether the search was forecast.
+    forecast: bool = False
 
     def left(self, state: SearchState) -> int:
         """Boots that the search may still take."""
+        left = self._left(state)
+        if self.proof and state.ends.reproduced and not (left and self.forecast):
+            self.forecast = True
+            if self.limits.max_boots < self.limits.grows_to:
+                self.grow(wanted_boots(self.limits, state, self.world.boots))
+                left = self._left(state)
+        return left
+
+    def _left(self, state: SearchState) -> int:
         kept = self.limits.kept_with(boots_to_keep(state)) if self.proof else 0
         return max(0, self.boots - kept)
+
+    def grow(self, wanted: int) -> bool:
+        """Whether it may spend more, for what wants so many boots in all."""
+        before = self.limits.max_boots
+        most = max(before, min(wanted, self.limits.grows_to))
+        self.limits = replace(self.limits, max_boots=most)
+        return most > before
 
     @property
     def boots(self) -> int:
@@ -224,7 +243,9 @@ def proof_of(play: Played, found: SearchEnd) -> tuple[Outcome, float, tuple[Even
         before=state.before,
     )
     proof = verification.start(check)
-    while play.boots and (step := verification.propose(proof)) is not None:
+    while (step := verification.propose(proof)) is not None:
+        if not (play.boots or play.grow(world.boots + 2 * check.boots_max)):
+            break
         for event in _of_boot(world, step):
             proof = verification.apply(proof, event)
     checks, heard = verification.verifications(proof), proof_events(found, proof)

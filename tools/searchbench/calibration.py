@@ -6,10 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rtbisect.campaign.assemble import command_limits
 from rtbisect.campaign.plan import LOOKS_SHARE, limits_of
 from rtbisect.config.schema import Campaign
 from rtbisect.model.campaign import Better, Limits, MetricKey, Role, Scale, Statistic, Threshold
-from rtbisect.model.command import SMALLEST_SHARE
+from rtbisect.model.command import GROWN_RUNS, SMALLEST_SHARE, CommandRequest
 from rtbisect.search import engine
 from rtbisect.search.spec import Finish, SearchSpec
 from searchbench.simulate import events
@@ -37,7 +38,7 @@ AMPLE = Limits(max_boots=500, max_builds=200, looks_max=500 // LOOKS_SHARE)
 #: What a site has that says nothing.
 OF_SITE = limits_of(Campaign(), 0)
 #: What `rtbisect run --pass-fail` has.
-PASS_FAIL = Limits(max_boots=300, max_builds=300, calibrate_max=75)
+PASS_FAIL = command_limits(CommandRequest(argv=("./test",), pass_fail=True, grows_to=GROWN_RUNS))
 #: Boots a side that the last look has.
 CALIBRATION = AMPLE.looks_max
 

@@ -165,6 +165,7 @@ def command_limits(command: CommandRequest) -> Limits:
         # What fails in one run of ten promises nothing before it has failed.
         looks_max=0 if command.pass_fail else command.max_runs // LOOKS_SHARE,
         max_boots=command.max_runs,
+        grows_to=command.grows_to,
         max_builds=command.max_runs,
         # Each run is of another build: no other ones tell more.
         layout_below=0.0 if command.relayout else usual.layout_below,

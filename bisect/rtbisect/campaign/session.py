@@ -25,7 +25,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Reasons, Searches
 from rtbisect.pipeline import bisect, check
 from rtbisect.pipeline.answer import unanswered
-from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets, FurtherRuns
+from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets, FurtherRuns, GrownBudget
 from rtbisect.pipeline.steps import RUN
 from rtbisect.process.command import one_line
 from rtbisect.store import codec
@@ -87,6 +87,7 @@ def go_on(
         request = record.request
         further.known = recorded(store.database, record.id, FurtherBudget)
         further.asked = recorded(store.database, record.id, FurtherRuns)
+        further.grown = recorded(store.database, record.id, GrownBudget)
         if further.again is not None:
             further.again = asked_again(store, record, further.again)
         if further.most is not None:

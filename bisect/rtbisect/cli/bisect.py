@@ -33,7 +33,15 @@ from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.errors import ConfigError
 from rtbisect.model.campaign import MOST_BOOTS, Better, CampaignKind, CampaignRequest, Sought
 from rtbisect.model.code import Narrowing
-from rtbisect.model.command import INSTRUCTIONS, LONGEST_S, SUITE, CommandRequest, Extra
+from rtbisect.model.command import (
+    GROWN_RUNS,
+    INSTRUCTIONS,
+    LONGEST_S,
+    SUITE,
+    USUAL_RUNS,
+    CommandRequest,
+    Extra,
+)
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends
 from rtbisect.pipeline.further import FurtherBudgets
@@ -241,9 +249,8 @@ def bisect(
 @click.option(
     "--max-runs",
     type=WholeNumber(FEWEST_RUNS, MOST_BOOTS),
-    default=300,
-    show_default=True,
-    help="Maximum number of runs, including the proof.",
+    help=f"Maximum number of runs, including the proof (default: {USUAL_RUNS}, or as many as the"
+    f" forecast asks for, up to {GROWN_RUNS}).",
 )
 @time_option
 @sure_option
@@ -363,6 +370,7 @@ def _command_request(
     """What is measured, of the options of `run` by their names."""
     options["count"] = counter_here().value if options["count"] else ""
     tool, keep_builds = options.pop("tool"), options.pop("keep_builds")
+    max_runs = options.pop("max_runs")
     options["products"] = product_paths(options["products"])
     overlay, overlay_sha256 = resolve.pack_overlay(state, repo, options.pop("laid_over"))
     build = resolve.build_words(options.pop("build_line"), repo, overlay)
@@ -377,6 +385,8 @@ def _command_request(
         first_look=True,
         own_parents=True,
         lfs=True,
+        max_runs=max_runs or USUAL_RUNS,
+        grows_to=0 if max_runs else GROWN_RUNS,
         **options,
     )
     measured = replace(measured, unit=wanted_of(measured).checked().unit)

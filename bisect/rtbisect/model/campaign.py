@@ -270,6 +270,9 @@ class Limits:
     calibrate_max: int = 10
     #: Of all of the campaign, the proof as well.
     max_boots: int = 200
+    #: Where a forecast asks for more than `max_boots`, these grow to that, but to so many at most;
+    #: 0: never.
+    grows_to: int = 0
     #: Of its searches.
     max_builds: int = 120
     #: Fresh ones of culprit and of parent, at least.
@@ -374,6 +377,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "pair_decides": False,
     "proves_again": False,
     "speeds": False,
+    "grows_to": 0,
 }
 
 

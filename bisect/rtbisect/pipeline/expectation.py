@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rtbisect.model.finding import Finding
@@ -13,6 +14,7 @@ from rtbisect.search.end_layouts import end_layouts
 from rtbisect.search.siblings import boots_to_keep
 
 if TYPE_CHECKING:
+    from rtbisect.model.campaign import Limits
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.forecast import Forecast
     from rtbisect.search.search_state import SearchState
@@ -20,6 +22,24 @@ if TYPE_CHECKING:
 #: A rehearsal takes as long as a short boot. It is made anew after this part of the boots that the
 #: last one expected, and after so many at least.
 PART, FEWEST = 1 / 3, 8
+#: What a search wants is told in tens, where this chance says that it is of use.
+ROUND, LIKELY = 10, 0.5
+
+
+def wanted_boots(limits: Limits, state: SearchState, begun: int) -> int:
+    """Boots in all, after so many that have begun, with which nine of ten searches like this one
+    name a commit and prove it; 0 where it more likely names none with all that it may grow to.
+    """
+    left = limits.grows_to - begun
+    coming = engine.forecast(
+        state.with_limits(
+            max_boots=state.ledger.boots + left, max_builds=state.ledger.builds + left
+        )
+    )
+    if coming.chance < LIKELY:
+        return 0
+    proof = limits.kept_with(boots_to_keep(state, leads=True))
+    return math.ceil((begun + coming.boots.high + proof) / ROUND) * ROUND
 
 
 class Expectation:
@@ -30,6 +50,8 @@ class Expectation:
         #: It was told already.
         self._told = told
         self._told_kept = False
+        #: It was asked whether the budget grows.
+        self._grown = told
         self._forecast: Forecast | None = None
         #: Boots of the search when that was made, and whether the ends were known to differ.
         self._boots = 0
@@ -73,6 +95,19 @@ class Expectation:
             middle_s=of("middle", most),
             high_s=of("high", most),
         )
+
+    def grow(self, state: SearchState) -> bool:
+        """Whether the budget has grown for a search: where it can first be forecast, and where it
+        has spent what it may take.
+        """
+        steps = self._steps
+        limits = steps.setup.limits
+        if not state.ends.reproduced or limits.max_boots >= limits.grows_to:
+            return False
+        if self._grown and steps.budget.search_boots_left(boots_to_keep(state)):
+            return False
+        self._grown = True
+        return steps.grow(wanted_boots(limits, state, steps.begun))
 
     def follow(self, state: SearchState) -> None:
         """Tell what the search takes as soon as that is known, and when it takes longer; and that

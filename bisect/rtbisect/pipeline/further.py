@@ -46,6 +46,15 @@ class FurtherRuns:
     runs: int
 
 
+@kept_as("GrownBudget")
+@dataclass(frozen=True, slots=True)
+class GrownBudget:
+    """What a budget of `before` runs has grown to."""
+
+    before: int
+    most: int
+
+
 @dataclass(kw_only=True)
 class FurtherBudgets:
     """Those of one campaign, and the time of this session."""
@@ -53,6 +62,7 @@ class FurtherBudgets:
     #: As recorded, oldest first.
     known: list[FurtherBudget] = field(default_factory=list)
     asked: list[FurtherRuns] = field(default_factory=list)
+    grown: list[GrownBudget] = field(default_factory=list)
     #: Seconds that this session may take, and since when, by a clock that never jumps; None: any.
     time_s: float | None = None
     clock: Callable[[], float] = time.monotonic
@@ -91,7 +101,8 @@ class FurtherBudgets:
             return
         most = self.most
         if most is None:
-            most = max(runs, self.known[-1].most if self.known else limits.max_boots)
+            begun_with = max(limits.max_boots, *(each.most for each in self.grown), 0)
+            most = max(runs, self.known[-1].most if self.known else begun_with)
         if self.again is not None:
             revision, many = self.again
             most += many
@@ -122,6 +133,18 @@ class FurtherBudgets:
             builds = max(limits.max_builds, order.most)
             limits = replace(limits, max_boots=order.most, max_builds=builds)
         return limits
+
+    def grow(self, journal: Journal, limits: Limits, begun: int, wanted: int) -> GrownBudget:
+        """The budget, once so many runs have begun, of what wants so many in all: what it may grow
+        to, unless a person has said how many.
+        """
+        before = limits.max_boots
+        most = before if self.known else max(before, min(wanted, limits.grows_to))
+        order = GrownBudget(before, most)
+        order = journal.step(f"grown/{begun}", GrownBudget, lambda _note: order)
+        if order not in self.grown:
+            self.grown.append(order)
+        return order
 
     def heed_stop(self) -> None:
         """Interrupted where a person wants the session to end."""

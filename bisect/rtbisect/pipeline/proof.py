@@ -166,7 +166,7 @@ class _Proof:
         steps, state, spec = self.steps, self.state, self.state.spec
         probes = probes_of(steps, (spec.parents[0], spec.culprit))
         while (step := verification.propose(state, late=late)) is not None:
-            if not steps.budget.boots_left:
+            if not (steps.budget.boots_left or steps.grow(steps.begun + 2 * spec.boots_max)):
                 break
             if step.purpose is BootPurpose.BUILDS and not state.knows_build(step):
                 # It may turn out to be a kernel that was booted before.

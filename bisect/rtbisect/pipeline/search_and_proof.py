@@ -14,8 +14,10 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Told
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.pipeline.answer import Answer
+from rtbisect.pipeline.expectation import Expectation
 from rtbisect.pipeline.proof import prove
 from rtbisect.pipeline.search_loop import search, search_on, search_own_parents
+from rtbisect.search import engine
 from rtbisect.search.events import Booted
 from rtbisect.search.prior import BASE_NONE
 from rtbisect.search.siblings import boots_to_keep
@@ -99,7 +101,7 @@ def _proved_in_turns(  # noqa: PLR0913  (what a search is made of)
             break
         graph = searched.state.spec.graph
         answer.proof = proof = prove(steps, graph, threshold, searched, ends)
-        if proof.attribution or not (proofs_left and _left(steps, searched, proved=True)):
+        if proof.attribution or not (proofs_left and _goes_on(steps, searched, proof)):
             break
         told = steps.tell(
             Proofs.SEARCHED_ON,
@@ -137,9 +139,12 @@ def _outside(steps: Steps, graph: CommitGraph, newer: str, probability: float) -
     )
 
 
-def _left(steps: Steps, searched: SearchEnd, *, proved: bool = False) -> int:
-    """Boots that the search may still take; `proved`: after a proof that it has not heard."""
-    return steps.budget.search_boots_left(boots_to_keep(searched.state, proved=proved))
+def _goes_on(steps: Steps, searched: SearchEnd, proof: ProofEnd) -> bool:
+    """Whether a search may take boots after a proof that it has not heard."""
+    if steps.budget.search_boots_left(boots_to_keep(searched.state, proved=True)):
+        return True
+    heard = engine.with_proof(searched.state, proof.heard)
+    return Expectation(steps, told=True).grow(heard)
 
 
 def _speeds(threshold: Threshold, searched: SearchEnd) -> tuple[Finding, ...]:
@@ -182,7 +187,7 @@ def _disturbed(searched: SearchEnd) -> tuple[Finding, ...]:
 def _kept_boots(steps: Steps, searched: SearchEnd) -> tuple[Finding, ...]:
     """What is left of a budget that a search has spent: it may not take that."""
     left = steps.budget.boots_left
-    if _left(steps, searched) or not left:
+    if steps.budget.search_boots_left(boots_to_keep(searched.state)) or not left:
         return ()
     return (Finding.of(Searches.KEPT_BOOTS, left=left, most=steps.setup.limits.max_boots),)
 

@@ -126,6 +126,8 @@ def _searched(
             reproduced = True
             # The ends have told what a boot costs; before them it was a guess.
             state = replace(state, spec=_with_costs(state.spec, steps.budget))
+        if expectation.grow(state):
+            state = _within_budget(steps, state, spare)
         expectation.follow(state)
         standing_told = _tell_standing(steps, state, standing_told)
         trials = []

@@ -13,7 +13,7 @@ from rtbisect.model.code import Build, Change, CommitGraph, layout_variant
 from rtbisect.model.command import narrowing_of
 from rtbisect.model.finding import Finding, Kind, Value
 from rtbisect.model.formats import kept_as
-from rtbisect.model.kinds.pipeline import Work
+from rtbisect.model.kinds.pipeline import Searches, Work
 from rtbisect.model.lab import Run
 from rtbisect.model.report import SeriesStates
 from rtbisect.model.subject import RunOrder, Traits
@@ -414,6 +414,22 @@ class Steps:
         limits = self.further.limits(self.setup.limits, begun)
         if limits is not self.setup.limits:
             self.setup = replace(self.setup, limits=limits)
+
+    def grow(self, wanted: int) -> bool:
+        """Whether the budget has grown, as far as it may, for what wants so many boots in all;
+        where it has, that is told.
+        """
+        limits = self.setup.limits
+        if limits.max_boots >= limits.grows_to:
+            return False
+        order = self.further.grow(self.ports.journal, limits, self.begun, wanted)
+        if order.most <= order.before:
+            return False
+        self.tell(Searches.GROWN, before=order.before, most=order.most)
+        builds = max(limits.max_builds, order.most)
+        grown = replace(limits, max_boots=order.most, max_builds=builds)
+        self.setup = replace(self.setup, limits=grown)
+        return True
 
     def tell(self, kind: Kind, /, **data: Value) -> Finding:
         """One line of the campaign's story; gives what is told."""

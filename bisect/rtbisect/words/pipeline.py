@@ -346,6 +346,10 @@ SENTENCES: Mapping[str, Words] = {
     ),
     Searches.EXPECTED: _expected,
     Searches.LONGER: _longer,
+    Searches.GROWN: (
+        "the budget grows from {before} to {most} {voice.run}s, which this search likely needs;"
+        " {voice.more_runs} gives another one"
+    ),
     Searches.PRIOR: _prior,
     Searches.FORECAST: _forecast,
     Searches.ENDED: "the search ends: {why}",

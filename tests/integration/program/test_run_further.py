@@ -7,6 +7,8 @@ import sys
 import pytest
 
 from helpers.run_command import history, noisy, rtbisect
+from rtbisect.model.command import CommandRequest
+from rtbisect.store.campaigns import CampaignStore
 
 
 def budget_of(tmp_path, repo, *options):
@@ -17,6 +19,12 @@ def budget_of(tmp_path, repo, *options):
     return done, json.loads(done.stdout), culprit
 
 
+def budget_kept(tmp_path):
+    """The runs of a search, and how many these may become."""
+    kept = CommandRequest.of(CampaignStore(tmp_path / "state").get("run-1").request)
+    return kept.max_runs, kept.grows_to
+
+
 def resumed(tmp_path, repo, *options):
     done = rtbisect(tmp_path / "state", "resume", "run-1", *options, "--json", cwd=repo)
     return done.returncode, json.loads(done.stdout)
@@ -25,6 +33,7 @@ def resumed(tmp_path, repo, *options):
 def test_a_search_whose_budget_was_too_small_goes_on_with_what_it_has(tmp_path, repo):
     done, first, culprit = budget_of(tmp_path, repo, "--max-runs", "36")
     assert (done.returncode, first["outcome"]) == (4, "inconclusive")
+    assert budget_kept(tmp_path) == (36, 0)
     code, answer = resumed(tmp_path, repo, "--max-runs", "5")
     assert (code, answer["exit_code"]) == (2, 2)
     code, answer = resumed(tmp_path, repo, "--max-runs", "200")
@@ -42,6 +51,7 @@ def test_a_search_whose_budget_was_too_small_goes_on_with_what_it_has(tmp_path, 
 def test_a_search_ends_with_what_it_knows_when_its_time_is_over(tmp_path, repo):
     done, answer, culprit = budget_of(tmp_path, repo, "--time-budget", "0s")
     assert (done.returncode, answer["outcome"], answer["runs"]) == (4, "inconclusive", 0)
+    assert budget_kept(tmp_path) == (300, 600)
     code, answer = resumed(tmp_path, repo, "--max-runs", "200")
     assert (code, answer["culprit"]) == (0, culprit)
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Budgets that are given after a campaign began."""
 
+from dataclasses import replace
+
 from rtbisect.model.campaign import Limits
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Searches
-from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets, FurtherRuns
+from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets, FurtherRuns, GrownBudget
 
 LIMITS = Limits(max_boots=40, max_builds=40)
 
@@ -52,6 +54,29 @@ def test_a_new_budget_is_recorded_behind_those_that_are_known():
     further.keep(recorder, 7, LIMITS)
     assert recorder.steps == {"budget/2": FurtherBudget(7, 60)}
     assert further.known[-1] == FurtherBudget(7, 60)
+
+
+def test_a_budget_grows_as_far_as_it_may():
+    limits, recorder = replace(LIMITS, grows_to=100), Recorder()
+    further = FurtherBudgets()
+    assert further.grow(recorder, limits, 20, 70) == GrownBudget(40, 70)
+    # What is recorded counts, whatever a later program would ask for.
+    assert further.grow(recorder, limits, 20, 90) == GrownBudget(40, 70)
+    assert further.grown == [GrownBudget(40, 70)]
+    assert further.grow(recorder, limits, 21, 30) == GrownBudget(40, 40)
+    assert further.grow(recorder, limits, 22, 700) == GrownBudget(40, 100)
+
+
+def test_a_budget_that_a_person_gave_does_not_grow():
+    limits, recorder = replace(LIMITS, grows_to=100), Recorder()
+    further = FurtherBudgets(known=[FurtherBudget(5, 40)])
+    assert further.grow(recorder, limits, 20, 70) == GrownBudget(40, 40)
+
+
+def test_runs_that_a_person_wants_come_beside_a_budget_that_has_grown():
+    further = FurtherBudgets(grown=[GrownBudget(40, 70)], again=("a" * 40, 6))
+    further.keep(Recorder(), 50, LIMITS)
+    assert further.known[-1] == FurtherBudget(50, 76)
 
 
 def test_when_the_time_is_over_the_budget_is_spent_once():

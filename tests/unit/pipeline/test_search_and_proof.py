@@ -20,11 +20,11 @@ from rtbisect.pipeline import bisect, search_and_proof
 LUCKY = 4
 
 
-def found(tmp_path, *, truth, **limits):
-    """What is found of a range where the first two boots of LUCKY are bad, and its others as of
-    `truth`, the culprit.
+def misled(state, truth):
+    """A world where the first two boots of LUCKY are bad, and its others as of `truth`, the
+    culprit.
     """
-    here = world(tmp_path, truth)
+    here = world(state, truth)
     seen = {}
 
     def draw(request, random):
@@ -33,10 +33,19 @@ def found(tmp_path, *, truth, **limits):
         return boots(LUCKY if lucky else truth)(request, random)
 
     here.lab = FakeLab(draw)
+    return here
+
+
+def found_in(here, **limits):
     setup, parts = here.open()
     setup = replace(setup, limits=replace(setup.limits, **limits))
     result, _ = bisect.bisect(setup, parts)
     return result, parts.journal.story()
+
+
+def found(tmp_path, *, truth, **limits):
+    """What is found of a range that misleads."""
+    return found_in(misled(tmp_path, truth), **limits)
 
 
 def test_the_search_goes_on_with_the_boots_of_a_proof(tmp_path):
@@ -52,6 +61,19 @@ def test_the_search_goes_on_with_the_boots_of_a_proof(tmp_path):
     # The proof of the first one counts as boots of its revision.
     boots_of = {each.sha: each.boots for each in result.tested}
     assert boots_of[sha(LUCKY)] >= 2 + 6 + 6
+
+
+@pytest.mark.parametrize("most", [36, 40, 48])
+def test_a_budget_grows_where_a_search_needs_more(tmp_path, most):
+    here = misled(tmp_path, LUCKY + 1)
+    result, story = found_in(here, max_boots=most, grows_to=200)
+    assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(LUCKY + 1))
+    budgets = [each.data for each in story if each.kind == Searches.GROWN]
+    assert budgets[0]["before"] == most < len(here.lab.requests) <= budgets[-1]["most"] <= 200
+    # Who resumes it hears of it at the same place, and boots nothing again.
+    booted = len(here.lab.requests)
+    assert found_in(here, max_boots=most, grows_to=200) == (result, story)
+    assert len(here.lab.requests) == booted
 
 
 def test_what_the_budget_ends_is_open_between_those_that_are_left(tmp_path):

@@ -266,6 +266,13 @@ def test_that_the_machine_changed_its_speed_is_told_with_its_boots(unknown, more
     )
 
 
+def test_a_budget_that_has_grown_is_told_with_the_option_that_sets_it():
+    assert told(SEARCHING, Searches.GROWN, before=300, most=420) == (
+        "the budget grows from 300 to 420 boots, which this search likely needs; --max-boots"
+        " (max_boots of a site) gives another one"
+    )
+
+
 def test_runs_that_a_person_wants_are_told():
     assert told(SEARCHING, Searches.ASKED, revision="e" * 40, boots=1) == (
         "1 more boot of eeeeeeeeeeee, as asked"

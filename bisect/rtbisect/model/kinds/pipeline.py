@@ -115,6 +115,8 @@ class Searches(Kind):
     )
     #: The same after so many boots, which are more than was expected.
     LONGER = "search.longer", "boots expected low high wall_s chance"
+    #: The budget of boots, which has grown from one to the other as the forecast asked.
+    GROWN = "search.grown", "before most"
     #: The probability of no change before the first boot, of the worst of so many `figures`; `p`
     #: of the check that found it, or None.
     PRIOR = "search.prior", "none figures p"
