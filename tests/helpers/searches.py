@@ -118,3 +118,18 @@ def boots_until_the_end(draw, seed=1, **changes):
                 ),
             )
     raise AssertionError("the search does not end")
+
+
+def on_machine(speed, seed=1, step=5.0, **changes):
+    """A search of 64 commits, of which the 40th adds `step`%, on a machine that takes speed(boot)
+    times as long; a boot repeats to 1%.
+    """
+    asked = replace(spec(chain(64), max_boots=300, looks_max=40, **changes), threshold=WAIT)
+    state, rng, boots = engine.start(asked), np.random.default_rng(seed), 0
+    graph = state.spec.graph
+    while not isinstance(first := engine.propose(state)[0], Finish):
+        place = 0 if first.revision == graph.older else 1 + int(first.revision[1:])
+        level = 100.0 + step * (place > 40) + rng.standard_normal()
+        state = engine.apply(state, event(first.revision, level * speed(boots)))
+        boots += 1
+    return state

@@ -51,6 +51,7 @@ PROVED: dict[str, Limits | None] = {
     "ours-proved-once": replace(AMPLE, proofs=1),
     "ours-proved-as-calm": AMPLE,
     "ours-proved-no-speeds": AMPLE,
+    "ours-proved-no-drift": AMPLE,
     "ours-site": OF_SITE,
     "oracle-proved": None,
 }
@@ -72,6 +73,7 @@ PARTS = {
     "ours-no-failing-last": Parts(failing_last=False),
     "ours-no-ties": Parts(ties=False),
     "ours-proved-no-speeds": Parts(speeds=False),
+    "ours-proved-no-drift": Parts(drift=False),
     "ours-as-calm": Parts(disturbed=False),
     "ours-proved-as-calm": Parts(disturbed=False),
     "oracle": Parts(controls=False),

@@ -45,6 +45,8 @@ _HELD, _LEVELS = 60.0, 0.6
 #: many runs in a row the machine keeps one, both log uniform; where it moves once, before which
 #: run.
 _APART, _KEPT, _MOVES = (5.0, 30.0), (4.0, 40.0), (6, 120)
+#: One that drifts: by how much from run to run, log uniform.
+_SLOPE = (0.005, 0.05)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,12 +112,18 @@ def moved_once(rng: np.random.Generator, runs: int) -> list[float]:
     return (apart * (np.arange(runs) >= rng.integers(*_MOVES))).tolist()
 
 
+def drifting(rng: np.random.Generator, runs: int) -> list[float]:
+    """The same of a machine that becomes slower, or faster, by little from run to run."""
+    slope = math.exp(rng.uniform(*np.log(_SLOPE))) * (-1 if rng.random() < 0.5 else 1)
+    return (slope * np.arange(runs)).tolist()
+
+
 def _shifted(rng: np.random.Generator) -> float:
     return _LEVELS * float(rng.standard_t(3)) / 3**0.5
 
 
 #: Machines that are made up.
-MADE = {"simulated": simulated, "speeds": two_speeds, "moves": moved_once}
+MADE = {"simulated": simulated, "speeds": two_speeds, "moves": moved_once, "drifts": drifting}
 
 
 @lru_cache(maxsize=4)

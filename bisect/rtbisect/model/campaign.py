@@ -337,6 +337,8 @@ class Limits:
     proves_again: bool = True
     #: A machine may have two speeds. Not in campaigns that began before it might.
     speeds: bool = True
+    #: It may drift. Not in campaigns that began before it might.
+    drift: bool = True
 
     @property
     def proof_boots(self) -> int:
@@ -378,6 +380,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "proves_again": False,
     "speeds": False,
     "grows_to": 0,
+    "drift": False,
 }
 
 

@@ -345,7 +345,7 @@ def _no_boots(spec: VerifySpec) -> dict[str, Boots]:
 def _of_end(steps: Steps, threshold: Threshold, search_end: SearchEnd, end: str) -> Sample:
     """What the boots of an end tell of the searched figure, at one speed of their machine."""
     state = search_end.state
-    if state.at_one_speed:
+    if state.two_speeds:
         seen = state.ledger.observations.get((end, 0), ())
         return Sample(tuple(each.value for each in seen))
     boots = steps.evidence().get(end, Boots())

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rtbisect.pipeline.search_loop import SearchEnd
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.events import Event
+    from rtbisect.search.search_state import SearchState
     from rtbisect.search.spec import SearchAnswer
 
 #: Share of the boots of a search that something else slowed, from which that is told.
@@ -148,24 +149,32 @@ def _goes_on(steps: Steps, searched: SearchEnd, proof: ProofEnd) -> bool:
 
 
 def _speeds(threshold: Threshold, searched: SearchEnd) -> tuple[Finding, ...]:
-    """That the machine changed its speed."""
+    """That the machine changed its speed, or drifted."""
     state = searched.state
-    known = {n: value for n, value in state.at_one_speed.items() if value is not None}
+    known = {
+        number: (_measured(state, number), value)
+        for number, value in state.at_one_speed.items()
+        if value is not None
+    }
     if not known:
         return ()
-    number, value = next(iter(known.items()))
+    boots = state.ledger.boots
+    if not state.two_speeds:
+        furthest = max(known.values(), key=lambda pair: abs(pair[0] - pair[1]))
+        return (Finding.of(Searches.DRIFT, effect=_apart(threshold, *furthest), boots=boots),)
+    effect = _apart(threshold, *next(iter(known.values())))
+    unknown = len(state.two_speeds) - len(known)
+    return (
+        Finding.of(Searches.SPEEDS, effect=effect, other=len(known), unknown=unknown, boots=boots),
+    )
+
+
+def _measured(state: SearchState, number: int) -> float:
+    """What the boot of an event of this number has measured."""
     boot = state.events[number]
     assert isinstance(boot, Booted)
     assert boot.observation
-    return (
-        Finding.of(
-            Searches.SPEEDS,
-            effect=_apart(threshold, boot.observation.value, value),
-            other=len(known),
-            unknown=len(state.at_one_speed) - len(known),
-            boots=state.ledger.boots,
-        ),
-    )
+    return boot.observation.value
 
 
 def _apart(threshold: Threshold, there: float, here: float) -> Finding:

@@ -55,6 +55,8 @@ class Parts:
     ties: bool = True
     #: A machine may have two speeds; not in campaigns that began before it might.
     speeds: bool = True
+    #: A machine may drift; not in campaigns that began before it might.
+    drift: bool = True
     #: Boots may fall into a few states.
     states: bool = True
 

@@ -17,7 +17,7 @@ from rtbisect.search.disturbed import levels, of_boots
 from rtbisect.search.gradual import LIKELIER, NOT_GRADUAL, Gradual, weigh_gradual
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.posterior import Posterior, posterior
-from rtbisect.search.speeds import NO_SPEEDS, AtOneSpeed, Before, at_one_speed
+from rtbisect.search.speeds import NO_SPEEDS, AtOneSpeed, Before, at_one_level, at_one_speed
 from rtbisect.search.two_culprits import TwoCulprits, weigh_pairs
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _COMPARED_MASS = 0.999
 _COMPARED = 400
 #: What follows from the boots and does not depend on the limits.
 _OF_BOOTS = (
-    *("_heard", "at_one_speed", "_calm_and_ledger", "ends", "calm_ends", "small"),
+    *("_heard", "two_speeds", "drift", "_calm_and_ledger", "ends", "calm_ends", "small"),
     *("belief", "likeliest_set", "_pairs", "gradual", "two"),
 )
 
@@ -89,32 +89,48 @@ class SearchState:
         return calm, ledger
 
     @property
-    def _has_speeds(self) -> bool:
+    def _may_move(self) -> bool:
         """Whether the speed of a machine may show in the searched figure."""
         spec, ends = self.spec, self.ends
         whole = ends.figure.plain and not (by_mean(spec.threshold) or counted(spec.threshold))
-        return bool(spec.parts.speeds and ends.reproduced and whole)
+        return bool(ends.reproduced and whole)
 
     @cached_property
-    def at_one_speed(self) -> AtOneSpeed:
+    def two_speeds(self) -> AtOneSpeed:
         """What boots would have measured if their host had kept its speed; empty where it has."""
         spec = self.spec
-        if not self._has_speeds:
+        if not (spec.parts.speeds and self._may_move):
             return NO_SPEEDS
         return at_one_speed(spec.threshold, (spec.graph.older, spec.graph.newer), self.events)
 
+    @cached_property
+    def drift(self) -> AtOneSpeed:
+        """What they would have measured if it had not drifted; empty where it has not, or has two
+        speeds.
+        """
+        if not (self.spec.parts.drift and self._may_move) or self.two_speeds:
+            return NO_SPEEDS
+        return at_one_level(self.spec.threshold, self.events)
+
+    @property
+    def at_one_speed(self) -> AtOneSpeed:
+        """What boots would have measured if their host had stayed as it was."""
+        return self.two_speeds or self.drift
+
     @property
     def before(self) -> Before | None:
-        """What a proof has to know where the machine has two speeds."""
+        """What a proof has to know where the machine has two speeds. While it takes boots in turns
+        a drift is the same for all.
+        """
         graph = self.spec.graph
-        return Before((graph.older, graph.newer), self.events) if self.at_one_speed else None
+        return Before((graph.older, graph.newer), self.events) if self.two_speeds else None
 
     @cached_property
     def off_levels(self) -> tuple[bool, ...]:
         """Which boots, in their order, are far better, or far worse, than both ends; empty where
         nobody can tell: shares and counts have no levels, and hosts have one each.
         """
-        if not self._has_speeds or len(self.ledger.hosts) > 1:
+        if not (self.spec.parts.speeds and self._may_move) or len(self.ledger.hosts) > 1:
             return ()
         low, high = levels(*self.calm_ends)
         return tuple(not low <= value <= high for _, value in self.ledger.in_order)

@@ -362,6 +362,10 @@ SENTENCES: Mapping[str, Words] = {
         " something else uses the machine: these are left out"
     ),
     Searches.SPEEDS: _speeds,
+    Searches.DRIFT: (
+        "the machine drifted during these {boots} {voice.run}s ({effect} where it was furthest from"
+        " its first level), whatever they measured; they count as if it had not"
+    ),
     Searches.TIME_OVER: (
         "the time of {time_s:duration} is over after {boots} {voice.run}s;"
         " the answer is what they tell"

@@ -42,7 +42,9 @@ def test_more_runs_are_heard_before_a_commit_is_compared_with_its_own_parent(mon
     """What more runs name may be another commit, whose own parent no path touches."""
     done = []
     heard = SimpleNamespace(disturbed=Counter(), boots=1)
-    state = SimpleNamespace(spec=SimpleNamespace(graph=None), ledger=heard, at_one_speed={})
+    state = SimpleNamespace(
+        spec=SimpleNamespace(graph=None), ledger=heard, at_one_speed={}, two_speeds={}
+    )
     end = SimpleNamespace(answer=says("c"), state=state)
 
     def follow(name):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.searches import WAIT, chain, event, spec
+from helpers.searches import WAIT, chain, event, on_machine, spec
 from rtbisect.model.campaign import Better, Observation, Outcome, Sample, Scale, Statistic
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine, plan, verification
@@ -153,21 +153,6 @@ def test_a_boot_of_an_unknown_speed_is_left_out_and_made_again():
     assert (ledger.boots, ledger.measured("c3"), ledger.disturbed["c3", 0]) == (4, 3, 1)
 
 
-def searched(speed, seed=1, **changes):
-    """A search of 64 commits, of which the 40th adds 5%, on a machine that takes speed(boot) times
-    as long.
-    """
-    asked = replace(spec(chain(64), max_boots=300, looks_max=40, **changes), threshold=WAIT)
-    state, rng, boots = engine.start(asked), np.random.default_rng(seed), 0
-    graph = state.spec.graph
-    while not isinstance(first := engine.propose(state)[0], Finish):
-        place = 0 if first.revision == graph.older else 1 + int(first.revision[1:])
-        level = 100.0 + 5.0 * (place > 40) + rng.standard_normal()
-        state = engine.apply(state, event(first.revision, level * speed(boots)))
-        boots += 1
-    return state
-
-
 SPEEDS = {
     "slower from a run on": lambda boot: 1.6 if boot >= 18 else 1.0,
     "faster from a run on": lambda boot: 0.6 if boot >= 18 else 1.0,
@@ -177,7 +162,7 @@ SPEEDS = {
 
 @pytest.mark.parametrize("speed", SPEEDS.values(), ids=SPEEDS.keys())
 def test_a_search_names_its_commit_on_a_machine_that_changes_its_speed(speed):
-    state = searched(speed)
+    state = on_machine(speed)
     answer = engine.answer(state)
     assert (answer.outcome, answer.culprit) == (Outcome.CULPRIT, "c40")
     assert state.ledger.boots < 100
@@ -186,20 +171,20 @@ def test_a_search_names_its_commit_on_a_machine_that_changes_its_speed(speed):
 
 
 def test_a_campaign_that_began_before_takes_each_boot_as_it_was():
-    state = searched(SPEEDS["slower from a run on"], parts=Parts(speeds=False))
+    state = on_machine(SPEEDS["slower from a run on"], parts=Parts(speeds=False))
     assert not state.at_one_speed
     assert state.before is None
     assert engine.answer(state).outcome is not Outcome.CULPRIT
 
 
 def test_a_search_on_a_machine_with_one_speed_takes_each_boot_as_it_was():
-    state = searched(lambda _: 1.0)
+    state = on_machine(lambda _: 1.0)
     assert (state.at_one_speed, state.before) == ({}, None)
 
 
 def test_a_proof_that_booted_one_end_only_leaves_the_other_one_to_be_asked():
     """A revert is compared with the newer end: the machine changed its speed while it was."""
-    state = searched(lambda _: 1.0)
+    state = on_machine(lambda _: 1.0)
     newer = state.spec.graph.newer
     fresh = [event(sha, 160.0) for sha in ("c39", newer, "c40", newer) * 6]
     state = engine.with_proof(state, fresh)

@@ -273,6 +273,14 @@ def test_a_budget_that_has_grown_is_told_with_the_option_that_sets_it():
     )
 
 
+def test_that_the_machine_drifted_is_told_with_how_far():
+    effect = Finding.of(Told.RATIO, ratio=1.04)
+    assert told(SEARCHING, Searches.DRIFT, effect=effect, boots=134) == (
+        "the machine drifted during these 134 boots (ratio 1.04 where it was furthest from its"
+        " first level), whatever they measured; they count as if it had not"
+    )
+
+
 def test_runs_that_a_person_wants_are_told():
     assert told(SEARCHING, Searches.ASKED, revision="e" * 40, boots=1) == (
         "1 more boot of eeeeeeeeeeee, as asked"

@@ -146,6 +146,9 @@ class Searches(Kind):
     #: The machine changed its speed: of these boots `other` came at another one than the first, at
     #: which figures are so much larger (`effect`); of `unknown` nobody can tell.
     SPEEDS = "search.speeds", "effect other unknown boots"
+    #: The machine drifted over these boots: those furthest from the first level are so much larger
+    #: or smaller (`effect`).
+    DRIFT = "search.drift", "effect boots"
     OUTCOME = "search.outcome", "outcome culprit confidence cause"
 
 

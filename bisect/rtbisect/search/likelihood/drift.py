@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A level that wanders from run to run: a local level model, fitted by Gaussian likelihood.
+
+Each run is the level of what it measured, plus how far the machine has drifted by then, plus noise
+of its own (Harvey, Forecasting, Structural Time Series Models and the Kalman Filter, 1989, section
+2.3). Nothing is said of the levels: only runs of one build tell how the machine moves, those of the
+ends most of all.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy
+
+from rtbisect.judge.stats import OF_MAD
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from rtbisect.search.ancestry import Floats
+
+#: How far the machine may move from one run to the next, in squared scales of a run: more would be
+#: noise of the runs.
+STEPS_TRIED = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
+#: How many times likelier a drift has to make the runs than none.
+KEPT = 1000.0
+#: Runs of which there have to be more than levels.
+FEWEST = 12
+#: A run further from the middle of its build than so many scales says nothing of the machine.
+STRAY = 6.0
+#: Squared scales of what nobody knows: levels, and strays.
+UNKNOWN = 1e6
+#: What a drift adds is told in so many steps of a scale: with each other amount all runs would have
+#: to be weighed anew.
+PARTS = 4
+
+
+def drift_of(runs: Sequence[tuple[float, Hashable]]) -> tuple[float, ...]:
+    """By how much the machine had drifted at each run, against the first; empty where it has not.
+    `runs` in the order of their time, of one host: what they measured, and the build that they did.
+    """
+    numbers: dict[Hashable, int] = {}
+    builds = tuple(numbers.setdefault(build, len(numbers)) for _, build in runs)
+    return _drift_of(tuple(value for value, _ in runs), builds)
+
+
+@lru_cache(maxsize=8)
+def _drift_of(values: tuple[float, ...], builds: tuple[int, ...]) -> tuple[float, ...]:
+    y, build = np.array(values), np.array(builds)
+    if y.size < FEWEST + len(set(builds)):
+        return ()
+    middle = np.array([np.median(y[build == b]) for b in range(build.max() + 1)])[build]
+    away = y - middle
+    repeated = np.bincount(build)[build] > 1
+    scale = OF_MAD * float(np.median(np.abs(away[repeated])))
+    if not scale:
+        return ()
+    noise = np.where(np.abs(away) > STRAY * scale, UNKNOWN, 1.0)
+    known = UNKNOWN * (build[:, None] == build[None, :]) + np.diag(noise)
+    time = np.arange(y.size, dtype=np.float64)
+    walk = np.minimum(time[:, None], time[None, :])
+    free = y.size - int(build.max()) - 1 - int((noise > 1).sum())
+    still = _Fit.of(known, away, free)
+    best = max((_Fit.of(known + k * walk, away, free, k) for k in STEPS_TRIED), key=_Fit.likely)
+    if free < FEWEST or best.loglik - still.loglik < math.log(KEPT):
+        return ()
+    drift = best.step * (walk @ best.solved)
+    part = 2.0 ** math.floor(math.log2(best.scale / PARTS))
+    rounded: Floats = part * np.round(drift / part)
+    return tuple(rounded.tolist())
+
+
+class _Fit:
+    """A covariance, in squared scales of a run, held against the runs."""
+
+    def __init__(self, loglik: float, scale: float, solved: Floats, step: float) -> None:
+        self.loglik, self.scale, self.solved, self.step = loglik, scale, solved, step
+
+    @classmethod
+    def of(cls, covariance: Floats, y: Floats, free: int, step: float = 0.0) -> _Fit:
+        """The scale that suits best is taken out; `free` runs are left beside the levels."""
+        factor = scipy.linalg.cho_factor(covariance, lower=True, check_finite=False)
+        solved: Floats = scipy.linalg.cho_solve(factor, y, check_finite=False)
+        square = float(y @ solved) / max(1, free)
+        half = float(np.log(np.diag(factor[0])).sum())
+        loglik = -0.5 * free * math.log(max(square, np.finfo(np.float64).tiny)) - half
+        return cls(loglik, math.sqrt(square), solved, step)
+
+    def likely(self) -> float:
+        return self.loglik
