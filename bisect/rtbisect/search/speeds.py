@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A machine that has two speeds, and keeps each of them for some runs in a row.
+"""A machine that has two speeds, and keeps each of them for some runs in a row; or one that drifts.
 
 A processor leaves its turbo mode, a neighbour comes and goes, a virtual machine is moved: from one
 run to the next all revisions are slower, or faster. Ends that are booted in turns still differ, but

@@ -10,6 +10,7 @@ ends most of all.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,8 @@ def _drift_of(values: tuple[float, ...], builds: tuple[int, ...]) -> tuple[float
     walk = np.minimum(time[:, None], time[None, :])
     free = y.size - int(build.max()) - 1 - int((noise > 1).sum())
     still = _Fit.of(known, away, free)
-    best = max((_Fit.of(known + k * walk, away, free, k) for k in STEPS_TRIED), key=_Fit.likely)
+    fits = [_Fit.of(known + step * walk, away, free, step) for step in STEPS_TRIED]
+    best = max(fits, key=lambda fit: fit.loglik)
     if free < FEWEST or best.loglik - still.loglik < math.log(KEPT):
         return ()
     drift = best.step * (walk @ best.solved)
@@ -74,21 +76,23 @@ def _drift_of(values: tuple[float, ...], builds: tuple[int, ...]) -> tuple[float
     return tuple(rounded.tolist())
 
 
+@dataclass(frozen=True, eq=False)
 class _Fit:
     """A covariance, in squared scales of a run, held against the runs."""
 
-    def __init__(self, loglik: float, scale: float, solved: Floats, step: float) -> None:
-        self.loglik, self.scale, self.solved, self.step = loglik, scale, solved, step
+    #: With the scale that suits best.
+    loglik: float
+    scale: float
+    #: What the covariance times it gives are the runs.
+    solved: Floats
+    #: Variance of a step of the drift.
+    step: float
 
     @classmethod
     def of(cls, covariance: Floats, y: Floats, free: int, step: float = 0.0) -> _Fit:
-        """The scale that suits best is taken out; `free` runs are left beside the levels."""
+        """Beside the levels `free` runs are left to tell the scale."""
         factor = scipy.linalg.cho_factor(covariance, lower=True, check_finite=False)
         solved: Floats = scipy.linalg.cho_solve(factor, y, check_finite=False)
-        square = float(y @ solved) / max(1, free)
+        square = max(float(y @ solved) / max(1, free), np.finfo(np.float64).tiny)
         half = float(np.log(np.diag(factor[0])).sum())
-        loglik = -0.5 * free * math.log(max(square, np.finfo(np.float64).tiny)) - half
-        return cls(loglik, math.sqrt(square), solved, step)
-
-    def likely(self) -> float:
-        return self.loglik
+        return cls(-0.5 * free * math.log(square) - half, math.sqrt(square), solved, step)
