@@ -140,9 +140,8 @@ class Played:
     def grow(self, wanted: int) -> bool:
         """Whether it may spend more, for what wants so many boots in all."""
         before = self.limits.max_boots
-        most = max(before, min(wanted, self.limits.grows_to))
-        self.limits = replace(self.limits, max_boots=most)
-        return most > before
+        self.limits = replace(self.limits, max_boots=self.limits.grown(wanted))
+        return self.limits.max_boots > before
 
     @property
     def boots(self) -> int:

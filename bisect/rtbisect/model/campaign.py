@@ -340,6 +340,14 @@ class Limits:
     #: It may drift. Not in campaigns that began before it might.
     drift: bool = True
 
+    def with_boots(self, most: int) -> Limits:
+        """With so many boots, and as many builds at least."""
+        return replace(self, max_boots=most, max_builds=max(self.max_builds, most))
+
+    def grown(self, wanted: int) -> int:
+        """What `max_boots` become where so many are wanted."""
+        return max(self.max_boots, min(wanted, self.grows_to))
+
     @property
     def proof_boots(self) -> int:
         """What a proof takes at least: culprit and parent, and the first look at tip and revert."""

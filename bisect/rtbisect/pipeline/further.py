@@ -10,7 +10,7 @@ replays the campaign changes it at the same place.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import Interrupted
@@ -130,8 +130,7 @@ class FurtherBudgets:
         due = [order for order in self.known[self._heeded :] if order.after <= begun]
         self._heeded += len(due)
         for order in due:
-            builds = max(limits.max_builds, order.most)
-            limits = replace(limits, max_boots=order.most, max_builds=builds)
+            limits = limits.with_boots(order.most)
         return limits
 
     def grow(self, journal: Journal, limits: Limits, begun: int, wanted: int) -> GrownBudget:
@@ -139,8 +138,7 @@ class FurtherBudgets:
         to, unless a person has said how many.
         """
         before = limits.max_boots
-        most = before if self.known else max(before, min(wanted, limits.grows_to))
-        order = GrownBudget(before, most)
+        order = GrownBudget(before, before if self.known else limits.grown(wanted))
         order = journal.step(f"grown/{begun}", GrownBudget, lambda _note: order)
         if order not in self.grown:
             self.grown.append(order)

@@ -426,9 +426,7 @@ class Steps:
         if order.most <= order.before:
             return False
         self.tell(Searches.GROWN, before=order.before, most=order.most)
-        builds = max(limits.max_builds, order.most)
-        grown = replace(limits, max_boots=order.most, max_builds=builds)
-        self.setup = replace(self.setup, limits=grown)
+        self.setup = replace(self.setup, limits=limits.with_boots(order.most))
         return True
 
     def tell(self, kind: Kind, /, **data: Value) -> Finding:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from rtbisect.model.campaign import Scale
@@ -25,6 +25,7 @@ from rtbisect.search.likelihood.features import views
 if TYPE_CHECKING:
     from rtbisect.model.campaign import Threshold
     from rtbisect.search.events import Event
+    from rtbisect.search.likelihood.features import Kernel
 
 #: By the number of an event what its boot would have measured at another speed.
 AtOneSpeed: TypeAlias = Mapping[int, float | None]
@@ -53,64 +54,47 @@ def at_one_speed(
     speed that their host had first; those alone that another speed has changed, and None where
     nobody knows. Speeds multiply what is above 0. The figure is no share and no count.
     """
-
-    def added(runs: Sequence[_Run]) -> Sequence[float | None]:
-        sides = [
-            ends.index(run.sha) if run.sha in ends and not run.layout else None for run in runs
-        ]
-        return speeds_of([(run.value, side) for run, side in zip(runs, sides, strict=True)])
-
-    return _without(threshold, events, added)
+    sides = {(end, 0): side for side, end in enumerate(ends)}
+    return _without(
+        threshold,
+        events,
+        lambda runs: speeds_of([(value, sides.get(build)) for value, build in runs]),
+    )
 
 
 def at_one_level(threshold: Threshold, events: Sequence[Event]) -> AtOneSpeed:
     """The same of a host that drifts: at the level that it had first."""
-    return _without(
-        threshold,
-        events,
-        lambda runs: drift_of([(run.value, (run.sha, run.layout)) for run in runs]),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """A boot with its value, or the logarithm of that."""
-
-    number: int
-    sha: str
-    layout: int
-    value: float
+    return _without(threshold, events, drift_of)
 
 
 def _without(
     threshold: Threshold,
     events: Sequence[Event],
-    added_to: Callable[[Sequence[_Run]], Sequence[float | None]],
+    added_to: Callable[[Sequence[tuple[float, Kernel]]], Sequence[float | None]],
 ) -> AtOneSpeed:
     """What boots would have measured without what was `added_to` them since the first one; nothing
     where nothing was.
     """
-    by_host: dict[str, list[_Run]] = {}
+    by_host: dict[str, list[tuple[int, float, Kernel]]] = {}
     for number, event in enumerate(events):
         if isinstance(event, Booted) and event.status is RunStatus.COMPLETE and event.observation:
             with suppress(ValueError):
                 views(threshold, event.observation)
-                run = _Run(number, event.revision, event.layout, event.observation.value)
+                run = number, event.observation.value, (event.revision, event.layout)
                 by_host.setdefault(event.observation.host, []).append(run)
     found: dict[int, float | None] = {}
     floor = threshold.floor if threshold.scale is Scale.LOG else 0.0
     for runs in by_host.values():
-        ratios = all(run.value + floor > 0 for run in runs)
+        ratios = all(value + floor > 0 for _, value, _ in runs)
         of_runs = added_to(
-            [replace(run, value=math.log(run.value + floor)) for run in runs] if ratios else runs
+            [(math.log(value + floor) if ratios else value, build) for _, value, build in runs]
         )
         first = next((added for added in of_runs if added is not None), 0.0)
-        for run, added in zip(runs, of_runs, strict=False):
+        # There is none where nothing was added.
+        for (number, value, _), added in zip(runs, of_runs, strict=False):
             if added is None:
-                found[run.number] = None
+                found[number] = None
             elif more := added - first:
-                there = (
-                    (run.value + floor) * math.exp(-more) - floor if ratios else run.value - more
-                )
-                found[run.number] = there
+                there = (value + floor) * math.exp(-more) - floor if ratios else value - more
+                found[number] = there
     return found

@@ -82,9 +82,14 @@ def _speeds_of(runs: tuple[TimedRun, ...]) -> tuple[float | None, ...]:
     kept = weighed.loglik - chain.by_lot(best) >= math.log(KEPT)
     if best.added < APART * best.scale or not kept or not chain.levels(best, weighed.high):
         return ()
-    step = 2.0 ** math.floor(math.log2(best.scale / STEPS))
+    step = told_step(best.scale)
     added = step * round(best.added / step)
     return tuple(added if p >= SURE else 0.0 if p <= 1 - SURE else None for p in weighed.high)
+
+
+def told_step(scale: float) -> float:
+    """In steps of how much it is told what a machine adds to runs of this scale: see STEPS."""
+    return 2.0 ** math.floor(math.log2(scale / STEPS))
 
 
 @dataclass(frozen=True, slots=True)

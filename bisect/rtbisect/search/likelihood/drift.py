@@ -18,6 +18,7 @@ import numpy as np
 import scipy
 
 from rtbisect.judge.stats import OF_MAD
+from rtbisect.search.likelihood.chain import told_step
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -35,9 +36,6 @@ FEWEST = 12
 STRAY = 6.0
 #: Squared scales of what nobody knows: levels, and strays.
 UNKNOWN = 1e6
-#: What a drift adds is told in so many steps of a scale: with each other amount all runs would have
-#: to be weighed anew.
-PARTS = 4
 
 
 def drift_of(runs: Sequence[tuple[float, Hashable]]) -> tuple[float, ...]:
@@ -71,8 +69,8 @@ def _drift_of(values: tuple[float, ...], builds: tuple[int, ...]) -> tuple[float
     if free < FEWEST or best.loglik - still.loglik < math.log(KEPT):
         return ()
     drift = best.step * (walk @ best.solved)
-    part = 2.0 ** math.floor(math.log2(best.scale / PARTS))
-    rounded: Floats = part * np.round(drift / part)
+    told = told_step(best.scale)
+    rounded: Floats = told * np.round(drift / told)
     return tuple(rounded.tolist())
 
 
