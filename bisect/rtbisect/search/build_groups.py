@@ -13,7 +13,7 @@ import itertools
 import math
 import statistics
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,12 +94,19 @@ def builds_needed(shift: float, spread: float, most: int = MOST) -> int:
         return FEWEST
     for builds in range(FEWEST, most):
         free = 2 * builds - 2
-        limit = scipy.stats.t.ppf(1 - ALPHA / LOOKS, free)
-        if scipy.stats.nct.sf(limit, free, shift / spread * math.sqrt(builds / 2)) >= POWER:
+        if scipy.stats.nct.sf(_asked(free), free, shift / spread * math.sqrt(builds / 2)) >= POWER:
             return builds
     return most
 
 
+@lru_cache
+def _asked(free: int) -> float:
+    """The t that a look asks for with so many degrees of freedom."""
+    return float(scipy.stats.t.ppf(1 - ALPHA / LOOKS, free))
+
+
+# A search asks again after every boot, and the ends have not changed.
+@lru_cache(maxsize=64)
 def cheapest(
     shift: float, tau: float, sigma: float, *, build_s: float, boot_s: float
 ) -> tuple[int, int]:
