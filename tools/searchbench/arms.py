@@ -52,6 +52,7 @@ PROVED: dict[str, Limits | None] = {
     "ours-proved-as-calm": AMPLE,
     "ours-proved-no-speeds": AMPLE,
     "ours-proved-no-drift": AMPLE,
+    "ours-proved-no-share-reach": None,
     "ours-site": OF_SITE,
     "oracle-proved": None,
 }
@@ -70,6 +71,7 @@ PARTS = {
     "ours-no-split-builds": Parts(split_builds=False),
     "ours-no-spent-builds": Parts(spent_builds=False),
     "ours-no-share-looks": Parts(share_looks=False),
+    "ours-proved-no-share-reach": Parts(share_reach=False),
     "ours-no-failing-last": Parts(failing_last=False),
     "ours-no-ties": Parts(ties=False),
     "ours-proved-no-speeds": Parts(speeds=False),
@@ -242,6 +244,7 @@ def proof_of(play: Played, found: SearchEnd) -> tuple[Outcome, float, tuple[Even
         boots_max=most_boots(state.ends.used),
         calm=state.calm,
         before=state.before,
+        share_reach=spec.parts.share_reach,
     )
     proof = verification.start(check)
     while (step := verification.propose(proof)) is not None:

@@ -312,6 +312,9 @@ class Limits:
     split_builds: bool = True
     #: Looks at shares of failures have one p value together. Not in campaigns that began before.
     share_looks: bool = True
+    #: Shares differ by the smallest effect where their interval reaches it, not where what was
+    #: measured does. Not in campaigns that began before.
+    share_reach: bool = True
     #: Boots that something else on the machine slowed are made again. Not in campaigns that began
     #: before they were.
     disturbed: bool = True
@@ -378,6 +381,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "end_layouts": False,
     "split_builds": False,
     "share_looks": False,
+    "share_reach": False,
     "disturbed": False,
     "short_boots": False,
     "repeats_layouts": False,

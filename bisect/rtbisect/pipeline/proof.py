@@ -390,6 +390,7 @@ def _spec(
         boots_max=max(steps.setup.limits.verify_boots, most_boots(needed)),
         strict=steps.setup.limits.strict_proof,
         share_looks=steps.setup.limits.share_looks,
+        share_reach=steps.setup.limits.share_reach,
         pair_decides=steps.setup.limits.pair_decides,
         calm=search_end.state.calm,
         before=search_end.state.before,

@@ -127,6 +127,7 @@ def _look_rule(spec: SearchSpec) -> LookRule:
         seed=spec.seed,
         mean=mean,
         shares=spec.of_shares,
+        reach=spec.of_shares and spec.parts.share_reach,
         bounded=bool(spec.looks_max),
         disturbed=spec.threshold if spec.parts.disturbed else None,
     )
@@ -190,6 +191,8 @@ class LookRule:
     bounded: bool = False
     #: Runs pass or fail, and p is that of all looks.
     shares: bool = False
+    #: Shares differ by the smallest shift that counts where their interval reaches it.
+    reach: bool = False
     #: How far from the others a boot was disturbed; the threshold of the figure, or None: never.
     disturbed: Threshold | None = None
 
@@ -217,8 +220,8 @@ def decide(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
         if boots >= rule.always and calibration.promise < PROMISING:
             break
     may_differ = rule.bounded and boots == rule.looks[-1] and calibration.promise >= OPEN
-    reverse = _Look.of(bad, good, rule).p()
-    swapped = reverse <= rule.asked_p and -calibration.shift >= rule.floor
+    reverse = _Look.of(bad, good, rule)
+    swapped = reverse.p() <= rule.asked_p and reverse.counts(-calibration.shift)
     return replace(calibration, swapped=swapped, open=may_differ)
 
 
@@ -234,7 +237,7 @@ def _judge_look(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
     shift, p = calm.shift(), calm.p()
     differ = Calibration(reproduced=True, p=p, shift=shift, values=values)
     if p <= rule.asked_p:
-        if shift >= rule.floor and shift > 0:
+        if shift > 0 and calm.counts(shift):
             return differ
         # Figures that are mostly 0, and sometimes not, differ although their medians do not.
         mean_shift = stats.mean(calm.bad) - stats.mean(calm.good)
@@ -284,6 +287,13 @@ class _Look:
     def shift(self) -> float:
         middle = stats.mean if self.rule.mean else stats.median
         return middle(self.bad) - middle(self.good)
+
+    def counts(self, shift: float) -> bool:
+        """Whether `shift` is the smallest one that counts, or may be."""
+        if self.rule.reach:
+            _, largest = stats.bootstrap_shift(self.good, self.bad, mean=True)
+            shift = max(shift, largest)
+        return shift >= self.rule.floor
 
     def p(self) -> float:
         """One-sided, by ranks; of shares of failures that of all looks."""

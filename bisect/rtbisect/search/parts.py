@@ -36,6 +36,9 @@ class Parts:
     #: Shares of failures have one p value for all looks at them, and no controls; not in campaigns
     #: that began before.
     share_looks: bool = True
+    #: Shares differ by the smallest effect where their interval reaches it; not in campaigns that
+    #: began before.
+    share_reach: bool = True
     #: Pairs of culprits are weighed.
     two_culprits: bool = True
     #: A build whose level is known is left alone; not in campaigns that began before it was.

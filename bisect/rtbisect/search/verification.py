@@ -19,6 +19,7 @@ from rtbisect.judge import stats
 from rtbisect.judge.scale import by_mean, centre, effect_floor, effect_of
 from rtbisect.judge.verdict import (
     FULL_RECOVERY,
+    Looks,
     falls_short,
     judge,
     judge_shares,
@@ -414,7 +415,8 @@ def _judged(spec: VerifySpec, check: _Check, pair: Pair, alpha: float) -> Judgem
     """
     strict = spec.strict and check.purpose is BootPurpose.REVERT
     if check.one_p:
-        judgement = judge_shares(spec.judged, pair, check.looks, alpha=spec.alpha, effect=spec.told)
+        looks = Looks(check.looks, reach=spec.share_reach)
+        judgement = judge_shares(spec.judged, pair, looks, alpha=spec.alpha, effect=spec.told)
     else:
         judgement = judge(spec.judged, *pair, alpha=alpha, effect=spec.told)
     if judgement.level is not Level.PASS:

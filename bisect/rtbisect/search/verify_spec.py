@@ -62,6 +62,9 @@ class VerifySpec:
     strict: bool = True
     #: Shares of failures have one p value for all looks at a parent, and more looks.
     share_looks: bool = True
+    #: They differ by the smallest effect where their interval reaches it, not where what was
+    #: measured does.
+    share_reach: bool = True
     #: Culprit and parent decide where other builds should and there are too few.
     pair_decides: bool = True
 

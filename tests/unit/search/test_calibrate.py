@@ -200,6 +200,29 @@ def test_looks_at_shares_have_one_p_value_together():
     assert used[True] < used[False]
 
 
+def test_ends_whose_shares_may_differ_by_what_counts_are_searched():
+    """An end that fails in one of six boots, beside one that never does: a sixth was measured, and
+    the fifth that is asked for is no surprise.
+    """
+    said = {}
+    for rule in (True, False):
+        spec = replace(spec_of(40, Statistic.FRACTION), calibrate_max=60)
+        limit, parts = (
+            replace(spec.threshold, min_effect=0.2),
+            replace(spec.parts, share_reach=rule),
+        )
+        state = engine.start(replace(spec, threshold=limit, parts=parts, max_boots=400))
+        for end in (spec.graph.older, spec.graph.newer):
+            state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
+        fails = cycle((0.0,) * 5 + (1.0,))
+        while state.ends.reproduced is None:
+            (trial, *_) = engine.propose(state)
+            bad = trial.revision == spec.graph.newer
+            state = engine.apply(state, booted(int(trial.revision, 16), bad * next(fails), ""))
+        said[rule] = state.ends.reproduced
+    assert said == {True: True, False: False}
+
+
 def test_who_looks_at_shares_sees_what_promises_a_difference():
     """Beyond the boots that all ends get, looks go on while the last one may tell."""
     spec = replace(spec_of(40, Statistic.FRACTION), calibrate_max=10)
