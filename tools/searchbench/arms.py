@@ -30,7 +30,7 @@ from rtbisect.search.siblings import boots_to_keep, build_plan, builds_decide
 from rtbisect.search.stop import LEADING
 from rtbisect.search.verify_spec import VerifySpec
 from searchbench import bayesect, git_arms, noisy
-from searchbench.calibration import AMPLE, OF_SITE, ample, spec_of
+from searchbench.calibration import AMPLE, OF_RUN, OF_SITE, ample, spec_of
 from searchbench.oracle import known_grids
 from searchbench.scoring import Said, nameable, right, said, strict
 from searchbench.simulate import carry_on, rehearse
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from searchbench.world import World
 
 #: Limits of the arms with a proof where they are not those of the cell: one proof at most, and what
-#: a site has that says nothing.
+#: a site has that says nothing, or `rtbisect run`, which has no other layouts.
 PROVED: dict[str, Limits | None] = {
     "ours-proved": None,
     "ours-proved-once": replace(AMPLE, proofs=1),
@@ -54,11 +54,15 @@ PROVED: dict[str, Limits | None] = {
     "ours-proved-no-drift": AMPLE,
     "ours-proved-no-share-reach": None,
     "ours-site": OF_SITE,
+    "ours-run": OF_RUN,
+    "ours-relinked": AMPLE,
     "oracle-proved": None,
 }
 #: Arms of ours without a part (no world of these has figures of CPUs), and of the oracle: controls
 #: tell of noise, which it knows.
 PARTS = {
+    "ours-run": Parts(layouts=False),
+    "ours-relinked": Parts(layouts=False),
     "ours-no-controls": Parts(controls=False),
     "ours-no-layouts": Parts(layouts=False),
     "ours-no-cost": Parts(costs=False),
@@ -81,6 +85,9 @@ PARTS = {
     "oracle": Parts(controls=False),
     "oracle-proved": Parts(controls=False),
 }
+
+#: Each boot has a layout of its own: no other builds tell more.
+LAYOUT_BELOW = {"ours-relinked": 0.0}
 
 
 @dataclass(frozen=True)
@@ -155,7 +162,9 @@ def ours(world: World, arm: str, limits: Limits | None = None) -> Said:
     the arm, or others.
     """
     play = Played(world, limits or PROVED.get(arm) or ample(world.cell), proof=arm in PROVED)
-    spec = replace(spec_of(world, play.limits), parts=PARTS.get(arm, WHOLE_MODEL))
+    usual = spec_of(world, play.limits)
+    below = LAYOUT_BELOW.get(arm, usual.layout_below)
+    spec = replace(usual, parts=PARTS.get(arm, WHOLE_MODEL), layout_below=below)
     # What the answer says of kernels that it does not explain is not a part of what is measured.
     unread = mock.patch("rtbisect.search.engine.contradictions", return_value=())
     with _told(world, arm), unread:

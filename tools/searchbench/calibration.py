@@ -37,6 +37,8 @@ FAILS = replace(THRESHOLD, statistic=Statistic.FRACTION, unit="share", min_effec
 AMPLE = Limits(max_boots=500, max_builds=200, looks_max=500 // LOOKS_SHARE)
 #: What a site has that says nothing.
 OF_SITE = limits_of(Campaign(), 0)
+#: What `rtbisect run` has.
+OF_RUN = command_limits(CommandRequest(argv=("./bench",), grows_to=GROWN_RUNS))
 #: What `rtbisect run --pass-fail` has.
 PASS_FAIL = command_limits(CommandRequest(argv=("./test",), pass_fail=True, grows_to=GROWN_RUNS))
 #: Boots a side that the last look has.

@@ -140,9 +140,9 @@ class StrangeWorld(World):
         one, other = np.random.default_rng([self.seed, *key, 1]).standard_normal(2).tolist()
         return one, other
 
-    def _offset(self, place: int) -> float:
+    def _offset(self, place: int, number: int) -> float:
         if not self.strange.jumps:
-            return super()._offset(place)
+            return super()._offset(place, number)
         layout, index = divmod(place, self.ancestry.size + 1)
         return self.strange.jump_tau * self._fixed(5, self.jumped[index], layout)[0]
 

@@ -33,7 +33,8 @@ class Cell:
     """Conditions of some trials.
 
     `effect` is in standard deviations of a single run in a boot of its own; `boot` and `build`
-    are the shares of that variance. `tail` is normal or t3. `none` is the share of ranges
+    are the shares of that variance; with `fresh` each boot is linked anew, and has a layout of its
+    own instead of its build's. `tail` is normal or t3. `none` is the share of ranges
     without a culprit: half of them differ by the layout of their ends, half by nothing
     but luck. `merge` is the share of culprits that are merges, `two` that of ranges with two
     culprits of half the effect, `broken` that of commits in unbuildable stretches. With `steps` so
@@ -52,6 +53,7 @@ class Cell:
     effect: float
     boot: float = 0.0
     build: float = 0.0
+    fresh: bool = False
     tail: str = "t3"
     none: float = 0.0
     merge: float = 0.0
@@ -133,7 +135,7 @@ class World:
         place = self.ancestry.index.get(sha, self.ancestry.size) + layout * (self.ancestry.size + 1)
         rng = np.random.default_rng([self.seed, place, number])
         cell = self.cell
-        centre = self._shift(sha) + self._offset(place) + self._level()
+        centre = self._shift(sha) + self._offset(place, number) + self._level()
         if cell.pool:
             bad = cell.kind == "kernels" and rng.random() < self.share(sha)
             recorded = boots_of(cell.pool, "spinlock" if bad else "rwlock")
@@ -159,18 +161,22 @@ class World:
     def _shift(self, sha: str) -> float:
         return self.cell.effect * self.share(sha) if self.cell.kind == "location" else 0.0
 
-    def _offset(self, place: int) -> float:
-        """What the layout of one build adds."""
-        width = self.cell.build**0.5
+    def _offset(self, place: int, number: int) -> float:
+        """What the layout of one build adds; of its boot with this number where each is linked
+        anew.
+        """
+        width, key = self.cell.build**0.5, [self.seed, place, 0]
         if self.layout:
             width = self.cell.layout_tau
+        if self.cell.fresh:
+            key.append(number)
+        elif self.layout:
             # The ends as they are configured differ by luck; another layout has its own.
             if place == self.ancestry.index[self.graph.newer]:
                 return self.cell.effect / 2
             if place == self.ancestry.size:
                 return -self.cell.effect / 2
-        rng = np.random.default_rng([self.seed, place, 0])
-        return width * float(rng.standard_normal())
+        return width * float(np.random.default_rng(key).standard_normal())
 
     def _level(self) -> float:
         """Where the host has drifted to, by the number of boots so far."""

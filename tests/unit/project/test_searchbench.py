@@ -33,6 +33,18 @@ def line(broken, *culprits):
     return World(CELL, ancestry, 1, culprits, False, frozenset(shas[i] for i in broken)), shas  # noqa: FBT003
 
 
+@pytest.mark.parametrize("layout", [False, True])
+def test_a_build_has_one_layout_and_where_all_are_linked_anew_each_boot_has(layout):
+    """All noise is that of builds; also where the layout of the ends is all that differs."""
+    seen = {}
+    for fresh in (False, True):
+        cell = Cell("links", "linear-30", 1.0, build=1.0, fresh=fresh)
+        place = World(cell, Ancestry(history("linear-30")), 1, (), layout, frozenset())
+        shas = (place.graph.newer, place.graph.commits[3].sha)
+        seen[fresh] = [len({place.boot(sha)[1] for _ in range(4)}) for sha in shas]
+    assert seen == {False: [1, 1], True: [4, 4]}
+
+
 def test_many_steps_have_no_commit_that_is_right():
     cell = Cell("steps", "linear-100", 3.0, steps=20)
     many = here(cell, 1)
