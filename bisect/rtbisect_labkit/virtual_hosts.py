@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Virtual bare-metal hosts: an SMT machine in QEMU behind a real IPMI responder, OpenIPMI's
-ipmi_sim.
+"""Virtual bare-metal hosts: an SMT machine in QEMU whose BMC is OpenIPMI's ipmi_sim.
 
 Each host has a folder, a loopback address, a password and a UUID of its own. Its BMC holds a lock
 that it inherits from us, so that the lock lives as long as the BMC does.

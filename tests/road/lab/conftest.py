@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A real LAVA server, and hosts behind real BMCs that it boots over the network; needs what
-`make setup-lab` installs, and root. What faults cost is told in a table at the end.
+"""A real LAVA server, and virtual hosts with BMCs (`ipmi_sim`) that it boots over the network;
+needs what `make setup-lab` installs, and root. What faults cost is told in a table at the end.
 """
 
 import contextlib
