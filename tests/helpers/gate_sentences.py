@@ -78,7 +78,7 @@ OF_GATES = [
     (
         Gates.FEEDS_ITSELF,
         {"events": 2.0, "interrupts": 6.0},
-        f"{LOOP}, more than one each: they feed themselves",
+        f"{LOOP}, more than one per event: a feedback loop",
     ),
     (
         Gates.MEANING_CHANGED,
@@ -146,7 +146,7 @@ OF_GATES = [
     (
         Gates.NO_LUCK_TOLD,
         {},
-        "of shares and counts the boots of one side alone say too little",
+        "not for shares and counts: boots of one kernel alone tell too little",
     ),
     (
         Gates.LUCK,

@@ -79,8 +79,8 @@ COMMANDS = Commands(
 )
 @click.pass_context
 def main(context: click.Context, state: Path | None) -> None:
-    """Find the commit that changed a measurement, in noise: `run` for any command in any git
-    repository; the other commands for Linux kernels, whose isolated CPUs became noisy.
+    """Find the commit that changed a noisy measurement. `run` works for any command in any git
+    repository; the other commands are for Linux kernels whose isolated CPUs became noisy.
 
     Example: rtbisect run --good v1.2 --bad main --metric p99_us -- ./bench.sh
     """

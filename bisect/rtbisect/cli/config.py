@@ -42,7 +42,7 @@ def config() -> None:
 def check(output: Output, site: Path | None) -> int:
     """Check SITE and the thresholds, and name each mistake by file and line.
 
-    So is whatever SITE says and this version does not do; that is no mistake.
+    It also names each key of SITE that this version ignores; that is not a mistake.
     """
     path = site_path(site)
     loaded = load_site(path)

@@ -132,8 +132,8 @@ def health(output: Output, name: str, site: Path | None) -> int:
 @click.option("--boots", type=WholeNumber(2, 100), default=10, show_default=True)
 @answers
 def accept(output: Output, name: str, site: Path | None, tree: str | None, boots: int) -> int:
-    """First day of the host NAME: boot one kernel again and again, and tell claim by claim whether
-    the host can be measured.
+    """Test a new host NAME: boot one kernel several times, and print for each thing that a
+    measurement needs whether the host has it.
     """
     progress = PlainProgress()
     first_day = inspection.FirstDay(name, tree, boots)

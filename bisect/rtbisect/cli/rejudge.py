@@ -59,9 +59,10 @@ def rejudge(output: Output, folder: Path) -> int:
 def figures(output: Output, folder: Path, consoles: tuple[BinaryIO, ...]) -> int:
     """Compute the figures of boots with the scripts of the bundle in FOLDER, from their CONSOLES.
 
-    Names of consoles begin with the kernel, as the scripts write them. The figure of the report
-    stands beside the limit half way between its two kernels; of one boot all figures are told.
-    They are those of the machine that booted, and few boots decide nothing.
+    Names of consoles begin with the kernel, as the scripts write them. Of several boots it prints
+    the figure of the report for each, beside the limit half way between the two kernels of the
+    report; of one boot it prints all figures. They are figures of the machine that booted, and a
+    few boots prove nothing.
     """
     named = [(Path(console.name).name, _text(console)) for console in consoles]
     boots, reported = bundle.read_boots(folder, named)

@@ -54,7 +54,8 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
     without = judge(threshold_off, parent_off or Sample(()), culprit_off or Sample(()), alpha=alpha)
     if without.level is Level.REGRESSED:
         return Cause.KERNEL, Finding.of(Causes.WITHOUT_TOO, tool=instrument)
-    # Less than what counts is not nothing: twice as much in both windows is one effect.
+    # A change below the smallest that counts may be real: what doubles with the workload and
+    # without it is one effect. So a pass alone does not mean that there is nothing.
     if without.level is Level.PASS and without.p > DOUBTFUL_P:
         return _induced(instrument), Finding.of(Causes.ONLY_WITH, tool=instrument)
     share = _share_without(threshold_off, control_loaded, without)

@@ -221,7 +221,8 @@ class KernelBuilder:
             self._check_still(task)
             task.space.unmark()
             raise
-        # Objects of two revisions are nobody's kernel, and their failure is nobody's fault.
+        # If somebody changed the source meanwhile, objects of two revisions are mixed: neither the
+        # kernel nor its failure counts.
         self._check_still(task)
         # Make that ended by itself has removed its half-written targets, so the
         # objects are kept; after a kill, or when they are not what they should be,

@@ -14,7 +14,7 @@ from rtbisect.model.code import RELINKED, WITHOUT_RT, layout_variant
 #: Part of every cache key: raise it when a change of ours changes what is built.
 BUILDER_VERSION = "7"
 
-#: Numeric user that foreign code takes itself for where rtbisect is not root (nobody).
+#: User id (nobody) that foreign code has in the sandbox where rtbisect is not root.
 BUILD_UID = 65534
 
 #: Numeric users that it runs as where rtbisect is root: Debian and systemd give these to nobody.

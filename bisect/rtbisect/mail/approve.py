@@ -204,7 +204,7 @@ def check_gates(record: CampaignRecord) -> None:
         raise ConfigError(f"campaign {record.id} has no answer", "see `rtbisect status`")
     if gate := failed_gate(record.result):
         why = speak(gate.reason, voice_of_request(record.request))
-        raise ConfigError(f"gate {gate.name} failed: {why}", "it stays with you")
+        raise ConfigError(f"gate {gate.name} failed: {why}", "this report cannot be sent to others")
 
 
 def check_lint(mail: bytes, hint: str) -> None:

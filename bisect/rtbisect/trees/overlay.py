@@ -58,10 +58,10 @@ def _inside(repo: Path, file: Path) -> str:
             "copy it into the work tree: it needs a place in each revision",
         )
     if not real.is_symlink() and not real.exists():
-        raise ConfigError(f"{told} is not there", "give files of today")
+        raise ConfigError(f"{told} is not there", "name a file or folder of your work tree")
     name = str(real.relative_to(repo))
     if ".git" in [part.casefold() for part in Path(name).parts]:
-        raise ConfigError(f"{told} belongs to git", "give files of yours")
+        raise ConfigError(f"{told} belongs to git", "name a file outside of it")
     tops = (above for above in place.parents if above.resolve() == repo)
     if (top := next(tops, None)) and str(place.relative_to(top)) != name:
         raise ConfigError(

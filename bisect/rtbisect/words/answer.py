@@ -53,7 +53,7 @@ SENTENCES: Mapping[str, Words] = {
     Answered.REST: (
         "this is {share:percent} of the change between the ends; to find the rest: {command}"
     ),
-    Answered.TELLS: "code or layout: {command}",
+    Answered.TELLS: "to tell whether it is code or layout: {command}",
     Answered.NEXT: "next: {command}",
     Broken.NOT_BUILT: (
         f"{_NOTHING}neither builds ({{error}}); see run/{{campaign}}/build-*.log of the state"

@@ -144,7 +144,7 @@ SENTENCES: Mapping[str, Words] = {
     Gates.ONE_RATE: "one event rate only",
     Gates.RATES_EQUAL: "the event rates do not differ",
     Gates.LOOP: _LOOP,
-    Gates.FEEDS_ITSELF: f"{_LOOP}, more than one each: they feed themselves",
+    Gates.FEEDS_ITSELF: f"{_LOOP}, more than one per event: a feedback loop",
     Gates.MEANING_CHANGED: (
         "the commit changes {file}, which makes the figures of the suite {suite}:"
         " they may mean something else since"
@@ -168,7 +168,7 @@ SENTENCES: Mapping[str, Words] = {
     Gates.TICKS_MANY: f"{_TICKS}, at most {{most_per_s:g}} are expected with nohz_full",
     Gates.PARENT_FEW: "{boots} boots of the parent, at least {fewest} are needed",
     Gates.IN_PART: "the commit was found {part}",
-    Gates.NO_LUCK_TOLD: "of shares and counts the boots of one side alone say too little",
+    Gates.NO_LUCK_TOLD: "not for shares and counts: boots of one kernel alone tell too little",
     Gates.LUCK: (
         "medians of {boots} boots drawn at random from those of the parent differ by less than"
         " {luck} in {percent:.0f} of 100 pairs; parent and commit differ by {change}"

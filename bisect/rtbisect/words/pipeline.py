@@ -315,8 +315,8 @@ SENTENCES: Mapping[str, Words] = {
         " {value:in {unit}}: does it measure what changed?"
     ),
     Ends.ALL_FAIL: (
-        "all {boots} + {boots} {voice.run}s of the ends fail: where each one will, Ctrl-C ends the"
-        " search; does the command work in a worktree of the revision?"
+        "all {boots} + {boots} {voice.run}s of the ends fail: does the command work in a worktree"
+        " of the revision? If every one will fail, press Ctrl-C"
     ),
     Ends.COMPARED: "{boots} + {boots} boots compared",
     Ends.NOT_SEARCHED: "the range was not searched: `rtbisect bisect` finds the commit",

@@ -64,7 +64,11 @@ WORDS = [
         {"share": 0.524, "command": "rtbisect run"},
         "this is 52% of the change between the ends; to find the rest: rtbisect run",
     ),
-    (Answered.TELLS, {"command": "rtbisect run"}, "code or layout: rtbisect run"),
+    (
+        Answered.TELLS,
+        {"command": "rtbisect run"},
+        "to tell whether it is code or layout: rtbisect run",
+    ),
     (Answered.NEXT, {"command": "git show abc"}, "next: git show abc"),
     (
         Broken.NOT_BUILT,

@@ -68,7 +68,7 @@ class JobState:
 
     @property
     def seconds(self) -> float | None:
-        """What it took on its device: the queue is no cost of a boot."""
+        """How long the job ran on its device: time in the queue is no part of what a boot costs."""
         try:
             times = [datetime.fromisoformat(moment) for moment in (self.start_time, self.end_time)]
             return max(0.0, (times[1] - times[0]).total_seconds())

@@ -92,7 +92,7 @@ _MUST: tuple[tuple[str, str, str, str], ...] = (
             r"|(?i:std ?dev|stddev|interval|min.*max)"
         ),
         "tells no spread",
-        "a difference is one only beside what luck makes of two series",
+        "a difference counts only beside the spread of boots of one kernel",
     ),
     (
         "controls",
@@ -186,7 +186,7 @@ def _counters(mail: Mail) -> Problems:
 
 def _figures(mail: Mail) -> Problems:
     for place, value in same_figures(mail.lines):
-        problem = f"every figure is that of a row above, {value} the first: other boots scatter"
+        problem = f"all figures are those of a row above (the first is {value}); other boots differ"
         yield place, problem
 
 

@@ -92,7 +92,7 @@ def _headers(mail: Mail) -> Problems:
 
 def _message_id(mail: Mail) -> Problems:
     if mail.count("Message-ID") and not MESSAGE_ID.fullmatch(mail.header("Message-ID")):
-        yield "Message-ID", "is none: <left@right>"
+        yield "Message-ID", "is not of the form <left@right>"
 
 
 def _date(mail: Mail) -> Problems:
@@ -116,7 +116,7 @@ def _recipients(mail: Mail) -> Problems:
         for value in mail.raw.get_all(name) or ():
             for _, spec in getaddresses([unfolded(value)]):
                 if not ADDRESS.fullmatch(spec):
-                    yield name, f"{spec[:60]!r} is no address" if spec else "has what is no address"
+                    yield name, f"{repr(spec[:60]) if spec else 'something'} is not an address"
                 elif name != "From" and spec.lower() in addresses:
                     yield name, f"{spec} is there twice"
                 elif name != "From":
