@@ -40,7 +40,7 @@ OUTPUT = Path("/var/lib/lava-server/default/media/job-output")
 DISPATCHER = ETC / f"dispatcher.d/{WORKER}/dispatcher.yaml"
 GUESTS_REACH = "10.0.2.2"
 
-#: What has to be installed, by a file of it.
+#: Packages that have to be installed, keyed by a file of each.
 PACKAGES = {
     "/usr/bin/lava-server": "lava-server",
     "/usr/bin/lava-worker": "lava-dispatcher",
@@ -61,13 +61,13 @@ _STEP_S = 300.0
 #: The publisher takes its time to end.
 _GRACE_S = 15.0
 
-#: In the order of their start.
+#: Daemons, in the order of their start.
 _DAEMONS = ("web", "publisher", "scheduler", "worker")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """What of the server runs."""
+    """The parts of the server that run."""
 
     url: str
     #: "database" and names of daemons.
@@ -272,7 +272,7 @@ class PrivateServer:
             time.sleep(0.2)
 
     def _password(self) -> str:
-        """That of the database, made once."""
+        """The password of the database, made once."""
         path = self.folder / "database.password"
         if not path.exists():
             self._keep(path.name, secrets.token_hex(24))

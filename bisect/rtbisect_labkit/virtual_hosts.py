@@ -49,7 +49,7 @@ IPMI_PORT, MACHINE_PORT, CONSOLE_PORT = 16623, 16602, 16601
 #: Bytes that ipmi_sim takes as a password.
 _PASSWORD_BYTES = 8
 
-#: Where ipmi_sim locks a serial line, by the number of the process.
+#: Folder in which ipmi_sim locks a serial line, by the number of the process.
 _LOCKS = Path("/var/lock")
 
 #: Sensor data records: the controller, the watchdog, the temperature (sdrcomp(1)).
@@ -62,7 +62,7 @@ class HostSpec:
 
     #: Small letters, digits and -; a letter first.
     name: str
-    #: Of its one socket; threads are those of a core, 1 or 2.
+    #: Cores of its one socket, and threads of each core, 1 or 2.
     cores: int = 4
     threads: int = 2
     memory_mib: int = 1024
@@ -73,7 +73,7 @@ class HostSpec:
     #: for; "" for none.
     tftp: str = ""
     bootfile: str = ""
-    #: Its console is that of the BMC; else a TCP port.
+    #: The console is that of the BMC; else it is a TCP port.
     sol: bool = True
 
 
@@ -83,7 +83,7 @@ class VirtualHost:
 
     spec: HostSpec
     folder: Path
-    #: Of its BMC, on loopback.
+    #: Address of the BMC, on loopback.
     address: str
     #: 32 hexadecimal digits.
     guid: str
@@ -227,7 +227,7 @@ class VirtualHosts:
             old = self.get(spec.name)
             host = VirtualHost(spec, folder, old.address, old.guid, old.mac)
         else:
-            # Of the range that QEMU uses.
+            # A MAC address in the range that QEMU uses.
             mac = "52:54:00:" + secrets.token_bytes(3).hex(":")
             host = VirtualHost(spec, folder, self._free_address(), uuid.uuid4().hex, mac)
         if not (folder / "password").is_file():

@@ -70,11 +70,11 @@ def server_claims(url: str, token: Path | None) -> Iterator[LabClaim]:
 class FirstDay:
     """What a host is accepted by: boots of one kernel."""
 
-    #: Its name in the site file.
+    #: Name of the host in the site file.
     host: str
     #: Tree or build_config whose tip is booted; None: the first one of the site.
     tree: str | None
-    #: How often; 2 or more.
+    #: How often the kernel is booted; 2 or more.
     boots: int
 
 

@@ -46,16 +46,16 @@ _FOUR_OF_FIVE = 1.28
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayoutPlan:
-    """What is asked for."""
+    """What the operator asks for."""
 
-    #: Its name in the site file; None where the lab is this machine.
+    #: Name of the host in the site file; None where the lab is this machine.
     host: str | None = None
     #: Tree or build_config whose tip is booted; None: the first one of the site.
     tree: str | None = None
-    #: 2 or more, and boots of each: 2 or more.
+    #: Number of layouts, 2 or more, and boots of each, 2 or more.
     layouts: int = 8
     boots: int = 3
-    #: Of the orders of functions, and of the boots in each round.
+    #: Seed of the orders of functions, and of the order of boots in each round.
     seed: int = 0
 
 
@@ -143,7 +143,7 @@ class _Boots:
     kept: KeptBoots
     left_out: list[Finding] = field(default_factory=list)
     took_s: list[float] = field(default_factory=list)
-    #: Of the lab, one after the other.
+    #: Faults of the lab in a row.
     faults: int = 0
 
     def boot(self, turn: tuple[int, int], done: int, turns: int) -> None:
@@ -192,7 +192,7 @@ def _left(took_s: list[float], boots: int) -> Left | None:
     if len(took_s) < 2:
         return None
     middle_s = boots * statistics.fmean(took_s)
-    # Of the boots to come, and of their mean.
+    # Spread of the boots to come, and of the mean of those that were made.
     wide = _FOUR_OF_FIVE * statistics.stdev(took_s) * (boots + boots**2 / len(took_s)) ** 0.5
     return Left(low_s=max(0.0, middle_s - wide), middle_s=middle_s, high_s=middle_s + wide)
 

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 #: An answer is one look at the boots of two kernels.
 ALPHA = 0.005
 
-#: What an answer says, for programs.
+#: The word by which programs know what an answer says.
 WORDS = {Level.REGRESSED: "better", Level.PASS: "same", Level.UNDECIDED: "open"}
 
 
@@ -73,7 +73,7 @@ class Question:
 
     #: The campaign that boots them: its older end has what the report is about.
     request: CampaignRequest
-    #: What the newer one is; None for a search.
+    #: What the newer revision is, one of `Newer`; None for a search.
     what: Finding | None
     #: The newer one is the head of the tree's branch.
     newest: bool = False
@@ -173,12 +173,12 @@ def _check_request(
 class AnswerDraft:
     """An answer in the thread of a report, for a person to send."""
 
-    #: Where it lies, and the complete mail.
+    #: Path of the answer, and the text of the complete mail.
     path: Path
     text: str
-    #: That of the judgement.
+    #: Level of the judgement.
     level: Level
-    #: Of the figure of the report, turned: REGRESSED is an improvement.
+    #: Judgement of the figure of the report, turned: REGRESSED is an improvement.
     judgement: Judgement
     #: The report may go to a list, and so may its answer.
     mailable: bool
@@ -195,7 +195,7 @@ def write_answer(
     if result is None:
         raise ConfigError(f"campaign {check.id} is not finished", f"`rtbisect resume {check.id}`")
     site = load_site(Path(question.request.site))
-    # It may have changed while the boots ran.
+    # The site may have changed while the boots ran.
     _check_same_machine(state, report, site, question.request)
     request = question.request
     tree = trees.tree_of(state, site.target(request.tree))

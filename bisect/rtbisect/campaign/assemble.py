@@ -54,7 +54,7 @@ MACHINE_LOCK = labs.MACHINE_LOCK
 #: Seconds to wait for a measurement of somebody else.
 MACHINE_WAIT_S = 900.0
 
-#: Nothing is free: not even a command that takes no time.
+#: The cost of the cheapest build or run: not even a command that takes no time is free.
 SMALLEST_COST_S = 0.01
 
 #: What compilers and packers write in the place of the time, where it is set (reproducible builds):
@@ -68,7 +68,7 @@ class SpokenProgress:
 
     screen: Screen
     voice: Voice
-    #: Where others read how far the search is; None: nobody does.
+    #: Files in which others read how far the search is; None: nobody does.
     files: SessionFiles | None = None
 
     def tell(self, finding: Finding) -> None:

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from rtbisect.model.ports import Journal
     from rtbisect.model.setup import Setup
 
-#: Of the documents written today. Raise it where a name or a meaning in them changes, and lift
+#: Version of the documents written today. Raise it where a name or a meaning changes, and lift
 #: older ones; a field that is only added needs nothing.
 VERSION = 2
 
-#: Of the step that keeps what boots depend on.
+#: Name of the step that keeps what boots depend on.
 MACHINE = "machine"
 
 #: Defaults that changed: a site that does not say them has not changed by that.
 FIRST_DEFAULTS: Mapping[str, int] = {"max_boots": 80, "max_builds": 60}
 _DEFAULTS = Limits()
 
-#: What is in a set-up for readers of reports alone.
+#: Fields of a set-up that are for readers of reports alone.
 FOR_READERS = frozenset({"reason", "title"})
 
 
@@ -48,9 +48,9 @@ class Fingerprint:
 
     #: The parts that version 1 knew.
     first_parts: ClassVar[tuple[str, ...]] = first_fingerprint.SETUP
-    #: Of Python's own notation, in hex: all that version 1 kept; "" in later ones.
+    #: Hash of Python's own notation, in hex: all that version 1 kept; "" in later ones.
     sha256: str = ""
-    #: That of the campaign's beginning.
+    #: Version of the fingerprint when the campaign began.
     version: int = 1
     #: Canonical JSON; "" in version 1 until `with_document` has proved what it stands for.
     document: str = ""

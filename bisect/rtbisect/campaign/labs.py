@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: One measurement or build at a time on a machine, whatever store asks for it.
 MACHINE_LOCK = Path("/run/lock/rtbisect-machine.lock")
 
-#: Where `make setup` and we look for the state directory.
+#: Environment variable in which `make setup` and we look for the state directory.
 STATE = "RTBISECT_STATE"
 
 

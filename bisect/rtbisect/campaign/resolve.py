@@ -45,7 +45,7 @@ MOVING = re.compile(r"(@|(?:[A-Z]+_)?HEAD)(?![A-Za-z0-9_./-])")
 #: Words that only a shell understands.
 _OF_SHELL = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"})
 
-#: What `try` judges when no suite is named.
+#: The suite that `try` judges when none is named.
 DEFAULT_SUITE = "ipi"
 
 

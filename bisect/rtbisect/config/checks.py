@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: The lab on this machine.
 EMBEDDED = "lava-run://localhost/"
 
-#: What kernels are built for.
+#: The architecture that kernels are built for.
 ARCHITECTURE = "x86_64"
 
 #: Hosts to which nothing leaves this machine.

@@ -18,7 +18,7 @@ from typing import Any
 from rtbisect.errors import ConfigError
 from rtbisect.process import extras
 
-#: What its classes raise over what stands in a file.
+#: What the classes of KernelCI raise over what stands in a file.
 _MISTAKES = (KeyError, TypeError, AttributeError, ValueError, re.error)
 
 
@@ -37,13 +37,13 @@ class FragmentSource:
 class BuildTarget:
     """One build_config with one variant and architecture: what is built of which branch."""
 
-    #: Of the build_config.
+    #: Name of the build_config.
     name: str
     tree: str
-    #: Of the repository of the tree.
+    #: URL of the repository of the tree.
     url: str
     branch: str
-    #: Where its merge base is looked for; "" for none.
+    #: Branch with which a merge base is looked for; "" for none.
     reference_branch: str
     variant: str
     architecture: str
@@ -64,9 +64,9 @@ class LabChoice:
     """A lab of the site."""
 
     name: str
-    #: Of its LAVA server, or lava-run://localhost/.
+    #: URL of its LAVA server, or lava-run://localhost/.
     url: str
-    #: Of our jobs there: "low", "medium", "high" or a number.
+    #: Priority of our jobs there: "low", "medium", "high" or a number.
     priority: str
 
 

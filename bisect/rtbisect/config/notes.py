@@ -50,7 +50,7 @@ _UNUSED: Mapping[str, Mapping[str, str]] = {
     "labs": {},
 }  # fmt: skip
 
-#: Of a variant, and of an architecture in it.
+#: Keys that count in a variant, and in an architecture of it.
 _VARIANT = ("name", "build_environment", "fragments", "architectures")
 _ARCHITECTURE = ("name", "base_defconfig", "fragments")
 _ONE_BUILD = "each build_config is built once"

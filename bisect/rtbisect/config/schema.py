@@ -29,13 +29,13 @@ Pattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9._+*@-]{1,128}$")]
 Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]{0,253}$")]
 User = Annotated[str, Field(pattern=r"^[!-~]{1,128}$")]
 
-#: Of a device or a tag on a LAVA server; "" for none.
+#: Name of a device or a tag on a LAVA server; "" for none.
 LavaName = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")]
 
-#: Of a group of users on a LAVA server.
+#: Name of a group of users on a LAVA server.
 Group = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9@_.+-]{0,149}$")]
 
-#: Of the day, UTC.
+#: Hour of the day, UTC.
 Hour = Annotated[int, Field(ge=0, le=23)]
 
 #: Boots of both ends that can be significant at half of the false-positive rate of 0.01.
@@ -287,7 +287,7 @@ class HostEntry(Strict):
     ] = ""
     #: Its name on the lab's LAVA server, if one drives it.
     device: LavaName = ""
-    #: One that no other device has there.
+    #: A tag that no other device has there.
     tag: LavaName = ""
 
 
@@ -388,13 +388,13 @@ class MailEntry(Strict):
         "https://lore.kernel.org/r/"
     )
     evidence: EvidenceEntry | None = None
-    #: What readers of a report install this program from.
+    #: Address from which readers of a report install this program.
     program: ProgramUrl | None = None
-    #: With them nobody else gets mail.
+    #: Where there are any, nobody else gets mail.
     allow: list[Pattern] = []
     deny: list[Pattern] = []
     opted_out: list[Pattern] = []
-    #: Recipients of one mail.
+    #: Recipients of one mail, at most.
     most: int = Field(20, ge=1, le=40)
     #: An address that a report with the word in its title or files goes to, too.
     lists: dict[Name, Address] = {}

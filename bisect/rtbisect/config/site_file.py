@@ -23,7 +23,7 @@ class PlannedJob:
     """A device type and a plan, typed."""
 
     device: DeviceType
-    #: Its name.
+    #: Name of the plan.
     plan: str
     params: PlanParams
 

@@ -54,7 +54,7 @@ from rtbisect.words.speak import speak
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-#: Of the folder; a program of another one does not read it.
+#: Format of the folder; a program with another one does not read it.
 FORMAT = 1
 
 SUMS = "SHA256SUMS"
@@ -72,7 +72,7 @@ _DRAFT = (
     "campaign.log",
     "result.json",
     PAGE,
-    # Of drafts and pages that older programs made.
+    # Files of drafts and pages that older programs made.
     "posterior.png",
     "boots.png",
     "histogram.png",
@@ -170,7 +170,7 @@ def _pack(filled: Path, name: str) -> Path:
         return member
 
     archive = filled.with_suffix(ARCHIVE)
-    # What is large in it is packed already.
+    # The large files in it are packed already.
     with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
         tar.add(filled, name, filter=nobody)
     return archive
@@ -183,7 +183,7 @@ class CampaignEvidence:
     setup: Setup
     #: The journal, in its order.
     steps: tuple[JournalStep, ...]
-    #: What the pipeline asks beside the journal.
+    #: Answers to what the pipeline asks beside the journal.
     answers: Answers
     result: Result
 
@@ -413,13 +413,13 @@ def _sha256(path: Path) -> str:
 
 
 def differences(judged: Rejudgement) -> Iterable[str]:
-    """What of the answer is another now, a line each."""
+    """The parts of the answer that differ now, a line each."""
     if judged.now is None:
         yield f"no answer: {judged.why}"
         return
     for name in (each.name for each in fields(Result)):
         held, now = getattr(judged.held, name), getattr(judged.now, name)
-        # Of what an older program did not ask, its answer says nothing.
+        # An older program did not ask for the difference, so its answer has none.
         if not alike(held, now) and not (name == "difference" and held is None):
             shown = (_shown(held), _shown(now)) if name in _SHOWN else ("", "")
             yield f"{name}: {' -> '.join(shown) if shown[0] != shown[1] else 'other figures'}"

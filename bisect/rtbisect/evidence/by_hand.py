@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 class BootByHand:
     """One boot, by its console."""
 
-    #: The kernel is what stands before the first dot.
+    #: Name of the console; the kernel is what stands before the first dot.
     console: str
-    #: Of all CPUs together; () for no valid boot.
+    #: Figures of all CPUs together; () for no valid boot.
     measurements: tuple[Measurement, ...]
     #: Why it is no valid boot; "" for one that is.
     why: str = ""
 
     @property
     def kernel(self) -> str:
-        """By the name that the mail and the scripts have for it."""
+        """The kernel's name, as the mail and the scripts have it."""
         return self.console.partition(".")[0]
 
     def value(self, metric: MetricKey) -> float | None:
@@ -55,10 +55,10 @@ class Reported:
     #: Half way between the kernels, on the scale that they were compared on; None where a part of
     #: the figure was judged, or a kernel was not measured.
     limit: float | None
-    #: By 12 digits: without the sought change, and with it.
+    #: Kernels without the sought change and with it, by 12 digits of their sha.
     base: str
     new: str
-    #: They are a commit and its parent; else the ends of the range.
+    #: The kernels are a commit and its parent; else they are the ends of the range.
     proved: bool
 
 

@@ -38,7 +38,7 @@ BUILD, MEASURE = "build.sh", "measure.sh"
 _SCRIPTS = (BUILD, MEASURE, "consoles.sh")
 #: The boot line of the campaign on a machine.
 _BOOT_LINE = "cmdline"
-#: What measure.sh writes first: this is no boot of the device.
+#: First line that measure.sh writes: this is no boot of the device.
 BY_HAND = "rtbisect: measured by hand"
 
 BUSYBOX = Path("/bin/busybox")
@@ -57,7 +57,7 @@ def write_kernels(
     parts = initramfs.Inputs(data("lava-jobs"), BUSYBOX, workload=_workload(store, request))
     base = initramfs.of_request(request, parts, store, state / "lab/initramfs")
     for build in stored:
-        # By the name that a mail calls it.
+        # The folder has the name that a mail gives the kernel.
         folder = place / "kernels" / short(build.revision)
         folder.mkdir(parents=True, exist_ok=True)
         for name, sha256 in (

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 @kept_as("Answers")
 @dataclass
 class Answers:
-    """What tree and subject have answered."""
+    """Recorded answers of the tree and of the subject."""
 
-    #: By sha, as are changes.
+    #: Texts of commits, keyed by sha; likewise `changes`.
     described: dict[str, CommitText] = field(default_factory=dict)
     changes: dict[str, tuple[Change, ...]] = field(default_factory=dict)
     #: Files of the tree that a build was made from, by `sha/variant`.
@@ -55,7 +55,7 @@ def _refuse(missing: str) -> NoReturn:
 
 
 class _IdleTree:
-    """What a tree is in a finished campaign: nothing else is asked."""
+    """The tree of a finished campaign: it refuses all that its subclasses do not answer."""
 
     def __init__(self, answers: Answers) -> None:
         self._answers = answers

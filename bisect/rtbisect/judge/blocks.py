@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Threshold
 
     _T = TypeVar("_T")
-    #: Of two kernels.
+    #: The boots of two kernels.
     Pair: TypeAlias = tuple[Sequence[_T], Sequence[_T]]
 
 #: Rounds of the fit; what is left of a difference between hosts is halved in each, or better.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Boots:
     """Boots of one kernel in one role, in their order."""
 
-    #: Also those that are no evidence.
+    #: All boots, also those that are no evidence.
     runs: tuple[Run, ...] = ()
     #: What the kernel is there for; None in a search, where it is one of many.
     role: KernelRole | None = None
@@ -29,7 +29,7 @@ class Boots:
 
     @property
     def evidence(self) -> tuple[Run, ...]:
-        """Those that count."""
+        """The boots that count as evidence."""
         return tuple(run for run in self.runs if run.complete)
 
     def figure(self, key: MetricKey, exposure: MetricKey | None = None) -> tuple[Observation, ...]:

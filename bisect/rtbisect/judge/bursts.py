@@ -37,10 +37,10 @@ SHORTEST, LONGER, LARGEST = 3, 1.2, 0.5
 class TimedRun:
     """A run at its place."""
 
-    #: Among all runs of a campaign, from 1.
+    #: Place among all runs of a campaign, from 1.
     number: int
     revision: str
-    #: What was run, and on what host: the name of what has one level.
+    #: Name of what has one level: the build, and the host that it ran on.
     build: str
     #: On the scale that figures are compared on.
     level: float

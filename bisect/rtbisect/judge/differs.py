@@ -63,7 +63,7 @@ class Spread:
     #: Standard deviations: of builds, and of runs of one build; None where these are not known.
     builds: float
     runs: float | None
-    #: Of so many builds.
+    #: Number of builds that this was told by.
     of: int
 
 

@@ -61,9 +61,9 @@ class Cell(NamedTuple):
 class _Means:
     """Means of layouts without what rounds add, and mean squares."""
 
-    #: Of the means of layouts, as a variance of single values.
+    #: Mean square of the means of layouts, as a variance of single values.
     between: float
-    #: Of a boot, without what rounds add.
+    #: Mean square of single boots, without what rounds add.
     within: float
     #: Degrees of freedom of both.
     free: tuple[int, int]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import MetricKey
     from rtbisect.model.lab import Run
 
-    #: By kind and name of a source.
+    #: Amounts by the kind and the name of their source.
     Amounts = Mapping[tuple[str, str], float]
 
 #: Sources that are named: so many, and none that makes less than this share.

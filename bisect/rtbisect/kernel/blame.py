@@ -26,7 +26,7 @@ _MEMORY_BYTES = 256 << 20
 _VMSTAT = Path("/proc/vmstat")
 _MEMINFO = Path("/proc/meminfo")
 
-#: What the sandbox shows of this machine.
+#: Folders of this machine that the sandbox shows.
 _PROGRAMS = (Path("/usr/bin"), Path("/usr/sbin"))
 _HEADERS = Path("/usr/include")
 

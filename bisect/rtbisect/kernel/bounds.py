@@ -22,17 +22,17 @@ _STATUS = re.compile(r"^(PPid|Threads|RssAnon|RssShmem):\s+(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Of one command and all that it starts."""
+    """Bounds of one command and all that it starts."""
 
-    #: Of all its processes together.
+    #: Memory of all its processes together.
     memory_bytes: int
     processes: int = 4096
-    #: All that lies in the folders it writes to.
+    #: Bytes of all that lies in the folders that it writes to.
     disk_bytes: int = _DISK_BYTES
     files: int = 1_000_000
-    #: Its /tmp.
+    #: Size of its /tmp.
     tmp_bytes: int = 2 * _GIB
-    #: One file of it.
+    #: Size of one file that it writes.
     file_bytes: int = 8 * _GIB
 
     @classmethod
@@ -49,7 +49,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class DiskUse:
-    """What lies in some folders."""
+    """Bytes and files that lie in some folders."""
 
     bytes: int
     files: int

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _NUMBERS = itertools.count(1)
 _PREFIX = "rtbisect-"
 
-#: Where groups of either version count what they refused.
+#: Files in which groups of either version count what they refused.
 _COUNTS = ("memory.events", "memory.oom_control", "pids.events")
 
 #: Seconds for the last process of a group to be gone.
@@ -95,10 +95,10 @@ class FolderGroup:
 class Scope:
     """A scope of systemd."""
 
-    #: Its unit, without ".scope".
+    #: Name of the unit, without ".scope".
     name: str
     bounds: Bounds
-    #: Has its counts once it has ended.
+    #: File that has the counts of the scope once it has ended.
     report: Path
 
     def words(self, argv: Sequence[str]) -> list[str]:

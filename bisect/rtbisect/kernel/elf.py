@@ -69,7 +69,7 @@ class Symbol(NamedTuple):
     info: int
     #: Its number in the file; those of _UNDEFINED and from _RESERVED on are none of this file.
     section: int
-    #: Its place in the section, and its bytes.
+    #: Where the symbol begins in the section, and how many bytes it has.
     value: int
     size: int
 
@@ -89,12 +89,12 @@ class Relocation(NamedTuple):
     offset: int
     #: R_X86_64_* of the psABI.
     kind: int
-    #: Its number in the table of symbols.
+    #: Number of the symbol in the table of symbols.
     symbol: int
     addend: int
 
 
-#: What reading bytes raises that somebody made up.
+#: Errors that reading raises on a file that somebody forged.
 _UNREADABLE = (ArithmeticError, LookupError, MemoryError, OSError, ValueError, struct.error)
 
 

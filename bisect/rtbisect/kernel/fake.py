@@ -26,21 +26,21 @@ class FakeBuilder:
     failing: Mapping[str, str] = field(default_factory=dict)
     #: The revision whose image it shares, by revision.
     same_as: Mapping[str, str] = field(default_factory=dict)
-    #: What the next build of a revision raises, once.
+    #: Error that the next build of a revision raises, once.
     raising: dict[str, RtbisectError] = field(default_factory=dict)
     #: Where the artefacts are kept; None: nowhere.
     store: ArtefactStore | None = None
     seconds: float = 10.0
     #: Files that every kernel is made from, relative to the tree.
     sources: frozenset[str] = frozenset()
-    #: What a revision changes.
+    #: Functions that a revision changes.
     functions: Mapping[str, tuple[Function, ...]] = field(default_factory=dict)
     #: Errors of links by revision, "" for one that is another kernel when it is compiled again.
     unlinkable: Mapping[str, str] = field(default_factory=dict)
     link_s: float = 2.0
     #: Revisions and seeds of all links, in order.
     linked: list[tuple[str, int]] = field(default_factory=list)
-    #: All that was asked, in order.
+    #: All requests for builds, in order.
     requests: list[BuildRequest] = field(default_factory=list)
     _done: set[str] = field(default_factory=set)
 

@@ -62,10 +62,10 @@ class _Task:
     tools: str
     space: Workspace
     box: Sandbox
-    #: Of the O= directory, and of the source where it has one.
+    #: Descriptors of the locks on the O= directory, and on the source where it has one.
     locks: tuple[int, int | None]
     note: Callable[[str], None]
-    #: By the monotonic clock.
+    #: Begin and deadline of the build, by the monotonic clock.
     begun_s: float
     deadline_s: float
 

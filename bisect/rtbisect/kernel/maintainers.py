@@ -45,7 +45,7 @@ _BOUNDS = Bounds(
 class MaintainerLines:
     """What get_maintainer.pl said."""
 
-    #: As `Name <address> (role)`.
+    #: Lines of the form `Name <address> (role)`.
     lines: tuple[str, ...] = ()
     #: Why there are none; None where there are.
     why_not: Finding | None = None

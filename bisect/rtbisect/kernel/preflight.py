@@ -38,12 +38,12 @@ MIN_MEMORY_BYTES = 2 * 2**30
 class BuildHost:
     """What this machine has for building kernels."""
 
-    #: Those of TOOLS and of HEADERS that are installed.
+    #: Members of TOOLS and of HEADERS that are installed.
     tools: frozenset[str]
     headers: frozenset[str]
     #: Free, where the state directory is.
     disk_bytes: int
-    #: Available.
+    #: Memory that is available.
     memory_bytes: int
 
 

@@ -28,7 +28,7 @@ def program_hash(path: Path) -> str:
         left_out = [] if elf.is_relocatable else [*elf.index]
         for section in elf.sections:
             of_file = section.kind != NOBITS and not elf.is_relocatable
-            # What is loaded is read by the program, whatever its name.
+            # The program reads a loaded section, whatever the name of it.
             idle = not section.flags & ALLOC or section.name == _BUILD_ID
             if of_file and idle and _DESCRIBES.fullmatch(section.name):
                 left_out.append((section.offset, section.offset + section.size))

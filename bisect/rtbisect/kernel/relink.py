@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LINKER = "ld.lld"
-#: What is made anew, from the top of the O= directory.
+#: File that is linked anew, from the top of the O= directory.
 KERNEL = "vmlinux"
 #: Our files beside the fragments: what make calls as its linker, and functions in the order that is
 #: wanted, a name a line; without it they stay in the order of the objects.

@@ -28,7 +28,7 @@ def uid_of(root: Path) -> int:
     return _UIDS[zlib.crc32(os.fsencode(root.resolve())) % len(_UIDS)]
 
 
-#: In ccache's words.
+#: Size that the cache may have, in the syntax of ccache.
 CCACHE_SIZE = "5G"
 
 #: Everything that would otherwise differ between two builds of the same source.
@@ -82,14 +82,14 @@ class BuildSettings:
     machine_lock: Path
     #: Enters the signature: the same image with another command line is another kernel.
     boot_line: str = ""
-    #: Of one build.
+    #: Seconds that one build may take.
     timeout_s: float = 3600.0
-    #: Of the wait for the machine, and for the O= directory.
+    #: Seconds to wait for the machine, and for the O= directory.
     lock_wait_s: float = 1800.0
-    #: 0: one for each CPU.
+    #: Parallel jobs of make; 0: one for each CPU.
     jobs: int = 0
     compiler: str = "gcc"
-    #: Of each command of a build.
+    #: Bounds of each command of a build.
     bounds: Bounds = field(default_factory=Bounds.of_machine)
 
     @property

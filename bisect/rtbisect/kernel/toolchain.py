@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rtbisect.process import command
 
-#: Where the sandbox finds them, whatever our PATH says.
+#: Folder in which the sandbox finds the tools, whatever our PATH says.
 BIN = Path("/usr/bin")
 
 #: What each is asked for its version. Not all are there: pahole and openssl depend on the

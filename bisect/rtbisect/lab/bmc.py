@@ -17,7 +17,7 @@ from rtbisect.process import command
 from rtbisect.process.command import Completed, printable
 from rtbisect.process.secret_file import check_secret
 
-#: What `chassis power` is asked for.
+#: Arguments of ipmitool's `chassis power`.
 ON, OFF, CYCLE, RESET, SOFT = "on", "off", "cycle", "reset", "soft"
 
 #: How ipmitool ends when no session came about, for whatever reason.
@@ -49,7 +49,7 @@ class BmcSettings:
     privilege: str = "ADMINISTRATOR"
     #: 32 hexadecimal digits, with or without dashes: no other host is ever switched. "": any.
     guid: str = ""
-    #: Of one answer.
+    #: Seconds that one answer may take.
     timeout_s: float = 30.0
     ipmitool: str = "ipmitool"
 
@@ -74,7 +74,7 @@ class Sensor:
 class Event:
     """A line of the system event log."""
 
-    #: Its record id.
+    #: Record id of the line.
     number: int
     text: str
 

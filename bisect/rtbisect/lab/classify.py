@@ -33,12 +33,12 @@ class Verdict:
     """
 
     status: RunStatus
-    #: None where it is COMPLETE.
+    #: Why the job failed; None where it is COMPLETE.
     reason: Finding | None = None
     #: Names the way in which a kernel failed, so that two failures can be told apart: no addresses,
     #: times or numbers. "" where the kernel did not fail.
     signature: str = ""
-    #: Of that failure; None also where no suite counts it.
+    #: Symptom of that failure; None also where no suite counts it.
     symptom: Symptom | None = None
     #: An end without a word of the kernel, which may be the lab's as well: it asks for another try,
     #: and for a kernel that is known to boot there.
@@ -49,9 +49,9 @@ class Verdict:
 class Broken:
     """What a console says first of how a kernel stood still or died."""
 
-    #: Of a line, without addresses, times or numbers.
+    #: The line that tells it, without addresses, times or numbers.
     signature: str
-    #: What of it a suite may count.
+    #: Symptom that a suite may count; None where it is none of those.
     symptom: Symptom | None
 
 
@@ -78,7 +78,7 @@ _PANICS = (
 #: LAVA's script on the device prints this before the first step of the suites.
 _SUITES_BEGIN = "<LAVA_SIGNAL_STARTRUN "
 
-#: What a kernel says first.
+#: Begin of the first line that a kernel prints.
 _BANNER = "Linux version "
 
 #: A kernel that lives but does not get on. No pattern may try each character of a long line anew.
@@ -90,7 +90,7 @@ _STALLS = (
     re.compile(r"(?P<what>watchdog: .{0,80} hard LOCKUP)"),
 )
 
-#: What the words of one of these are a symptom of.
+#: Symptoms that these words of a console stand for.
 _SYMPTOMS = {
     "frozen nr_periods": Symptom.FROZEN_PERIODS,
     "self-detected stall on CPU": Symptom.GRACE_PERIOD,
@@ -102,7 +102,7 @@ _SYMPTOMS = {
     "soft lockup": Symptom.SOFT_LOCKUP,
 }
 
-#: What QEMU says when it goes on with the second accelerator.
+#: Lines that QEMU prints when it goes on with the second accelerator.
 _HARMLESS = re.compile(r"-accel kvm|falling back|warning:|warn:", re.IGNORECASE)
 
 
@@ -245,7 +245,7 @@ def _not_the_kernel(job: CaseResult, first: str) -> None:
         raise InfrastructureError(f"{first} failed: {_lava_reason(job)}", _POWER_HINT)
 
 
-#: What a kernel did that failed there.
+#: Status of a job whose kernel failed in this part.
 _FAILED_IN = {Part.BOOT: RunStatus.BOOT_FAILED, Part.SUITE: RunStatus.HUNG}
 
 

@@ -84,11 +84,11 @@ class FakeLab:
         )
 
     def width(self, device_type: DeviceType) -> int:  # noqa: ARG002
-        """As many devices as it was told of."""
+        """Number of devices that the fake was told of."""
         return self.devices
 
     def leave(self) -> None:
-        """Nothing is open."""
+        """A fake holds nothing open."""
 
     def _next(self, revision: str) -> Outcome:
         for key in (revision, "*"):

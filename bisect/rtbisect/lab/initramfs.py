@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import RunRequest
     from rtbisect.store.artefacts import ArtefactStore
 
-#: Where our files lie on the device.
+#: Folder of our files on the device.
 PREFIX = "opt/rtbisect"
 #: Name of the site's own workload there.
 SITE_WORKLOAD = "site-workload"
@@ -49,11 +49,11 @@ _COMPILE_S = 120.0
 class Member:
     """A file, directory or link of the archive."""
 
-    #: Without a slash at its begin.
+    #: Path in the archive, without a slash at its begin.
     path: str
-    #: With the file type in it.
+    #: Mode, with the bits of the file type.
     mode: int
-    #: Of a link its target.
+    #: Contents of a file; of a link, its target.
     data: bytes = b""
 
 
@@ -63,7 +63,7 @@ class Inputs:
 
     #: The folder of that name.
     lava_jobs: Path
-    #: A static one.
+    #: A statically linked busybox.
     busybox: Path
     compiler: str = "gcc"
     #: Those whose programs of this machine come along (`host-programs` in their folders).
@@ -87,7 +87,7 @@ def base(inputs: Inputs, artefacts: ArtefactStore, index: Path) -> str:
     image = gzip.compress(newc(_members(inputs, applets)), compresslevel=6, mtime=0)
     sha256 = artefacts.put_bytes(image)
     index.mkdir(parents=True, exist_ok=True)
-    # By rename: a killed process must not leave half a name behind.
+    # Write by rename: a killed process must not leave half a sum behind.
     part = index / f"{key}.part"
     part.write_text(sha256, "ascii")
     part.replace(remembered)

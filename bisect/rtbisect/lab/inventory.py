@@ -32,7 +32,7 @@ class Host:
     bmc: Bmc
     #: Its name on the LAVA server that drives it; "" for none.
     device: str = ""
-    #: One that no other device has there; "" for none.
+    #: A tag that no other device has on that server; "" for none.
     tag: str = ""
 
     @property

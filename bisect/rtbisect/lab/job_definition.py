@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from rtbisect.model.lab import DeviceType, RunRequest, Window
 
-#: What init sets as prompt (lava-jobs/initramfs/init).
+#: Prompt that init sets (lava-jobs/initramfs/init).
 PROMPT = "rt-lab:# "
 
 SCRIPT = "/opt/rtbisect/suites/run-windows.sh"
@@ -49,7 +49,7 @@ PREFLIGHT_CASES = {
     "preflight-parameters": "unknown_parameters",
 }
 
-#: Those that are not asked of a machine that isolates nothing.
+#: Cases that do not apply to a machine that isolates no CPUs.
 ISOLATION_CASES = (
     "preflight-isolated",
     "preflight-nohz-full",
@@ -80,7 +80,7 @@ class Resource:
 class Timeouts:
     """The job's own is their sum and a minute for LAVA itself."""
 
-    #: Of the files, from power-on to prompt, of all windows.
+    #: Seconds for the files, from power-on to the prompt, and for all windows.
     deploy_s: int = 60
     boot_s: int = 60
     test_s: int = 120
@@ -100,14 +100,14 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What a job text is made of."""
+    """The values that the text of a job is made from."""
 
     request: RunRequest
-    #: In its name: by that it is found again on a server.
+    #: Part of the name of the job, by which it is found again on a server.
     key: str
     kernel: Resource
     ramdisk: Resource
-    #: None for a kernel without our modules.
+    #: Archive of the modules; None for a kernel without our modules.
     modules: Resource | None
     timeouts: Timeouts
     #: "low", "medium", "high" or a number.
@@ -122,7 +122,7 @@ class Job:
 
 
 def new_key() -> str:
-    """What no other job of any campaign has in its name."""
+    """A random key that no other job of any campaign has in its name."""
     return secrets.token_hex(8)
 
 

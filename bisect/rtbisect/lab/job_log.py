@@ -68,11 +68,11 @@ class CaseResult:
 class LavaLog:
     """A parsed log."""
 
-    #: In their order, without that of the job.
+    #: Results of the cases in their order, without that of the job.
     results: tuple[CaseResult, ...]
     #: The device's lines, in order.
     console: tuple[str, ...]
-    #: What LAVA called an error.
+    #: Messages that LAVA called an error.
     errors: tuple[str, ...]
     #: Lines that are no event of LAVA.
     stray: tuple[str, ...]

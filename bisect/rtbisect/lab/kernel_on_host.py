@@ -45,7 +45,7 @@ class KernelOnHost:
     """Implements ports.Subject."""
 
     kernel: KernelSetup
-    #: Of the campaign: it draws the order of windows.
+    #: Seed of the campaign, which draws the order of windows.
     seed: int
     tree: Tree
     builder: Builder

@@ -66,13 +66,13 @@ class InvalidBoot(Exception):  # noqa: N818  (an outcome, not an error)
 
 @dataclass(frozen=True, slots=True)
 class BootEvidence:
-    """What a valid boot measured."""
+    """Measurements and facts of a valid boot."""
 
     measurements: tuple[Measurement, ...]
-    #: Of the machine: pairs of key and value, by key.
+    #: Facts of the machine: pairs of key and value, sorted by key.
     facts: tuple[tuple[str, str], ...]
     sources: tuple[FigureSource, ...] = ()
-    #: As of `Run`.
+    #: Seconds that each window took, as in `Run`.
     window_s: tuple[float, ...] = ()
 
 

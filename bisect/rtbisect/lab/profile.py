@@ -49,7 +49,7 @@ def format_cpus(cpus: Iterable[int]) -> str:
     return ",".join(parts)
 
 
-#: What every boot line begins with.
+#: Parameters that every boot line begins with.
 _ALWAYS = (
     "console=ttyS0,115200",
     "panic=0",  # LAVA knows a panic by its last line, which a rebooting kernel never prints

@@ -18,7 +18,7 @@ from rtbisect.lab.job_definition import command_of, environment_of, timeouts_of
 from rtbisect.lab.job_log import CaseResult, LavaLog
 from rtbisect.model.lab import QEMU, RunRequest
 
-#: What init runs instead of a shell (lava-jobs/initramfs/init).
+#: Program that init runs instead of a shell (lava-jobs/initramfs/init).
 ONCE = f"{PREFIX}/once"
 
 #: As lava-jobs/devices/qemu-smt.jinja2 has it for a guest whose type names none.
@@ -27,7 +27,7 @@ CPU = "Haswell-noTSX,-pcid,-x2apic,-tsc-deadline,-invpcid"
 #: A guest is no server: its kernel and one window fit in less than this.
 MOST_MEMORY_MIB = 4096
 
-#: What lava-jobs/suites/lib.sh prints where there is no LAVA.
+#: Line that lava-jobs/suites/lib.sh prints for a case where there is no LAVA.
 _CASE = re.compile(r"CASE ([A-Za-z0-9_.-]{1,100}) (pass|fail)(?: (\S{1,40}) (\S{1,40}))?")
 
 
@@ -55,7 +55,7 @@ def script(lava_jobs: Path, request: RunRequest) -> str:
     device = request.device_type
     template = environment_of(lava_jobs / "boot").get_template("standalone.sh.j2")
     return template.render(
-        # That of a real machine says what it is, and is no name of QEMU's.
+        # The CPU model of a real machine describes it, and QEMU does not know it.
         cpu=(device.cpu_model if device.boot == QEMU else "") or CPU,
         smp=f"{device.cpus},sockets={device.sockets},cores={device.cores},threads={device.threads}",
         memory_mib=min(device.memory_mib, MOST_MEMORY_MIB),

@@ -33,7 +33,7 @@ ON_DEVICE = {
     "PF_QUARTER_READER": PF.part(PART).options,
 }
 
-#: What the timers ask for.
+#: Events a second that the timers of all watched CPUs ask for.
 CLOCK_EVENTS_PER_S = WATCHED * CLOCK.asked_per_s
 
 #: A page fault a millisecond on each watched CPU would be 3000 events a second. Three

@@ -71,7 +71,7 @@ class ApproverNotes:
 class Proposal:
     """A mail that a person may edit and approve."""
 
-    #: Where it lies, and the complete mail as it was written there.
+    #: Path of the mail, and its complete text as it was written there.
     path: Path
     text: str
     recipients: Recipients
@@ -223,7 +223,7 @@ def load_draft(record: CampaignRecord) -> tuple[Site, Report, ReportInput]:
     """The site, the draft and the facts of a campaign; ConfigError where it has no draft."""
     draft = record.draft()
     if not record.request.site:
-        # Of any command: a log, and no mail.
+        # A campaign on a command has no site: it keeps a log, and no mail.
         raise ConfigError(f"campaign {record.id} has no draft", "see `rtbisect status`")
     report = replace(read_input(draft.folder), message_id=draft.message_id)
     return load_site(Path(record.request.site)), draft, report

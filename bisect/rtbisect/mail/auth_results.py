@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 from email.message import Message
 
-#: Of a longer header nothing is believed.
+#: Longest header that is believed, in characters.
 MOST = 8000
 #: Signatures of one mail; each hop adds one.
 _MOST_SIGNATURES = 20
@@ -115,7 +115,7 @@ def _without_comments(header: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """What is signed of a mail."""
+    """The parts of a mail that a signature covers."""
 
     #: Names, in small letters.
     headers: frozenset[str]

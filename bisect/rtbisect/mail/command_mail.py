@@ -38,7 +38,7 @@ _ID = re.compile(r"<[^\s<>]{1,200}>")
 _ONCE = re.compile(
     r"message-id|in-reply-to|references|date|subject|from|mime-version|content-.*", re.IGNORECASE
 )
-#: Of more Message-IDs the closest: each is looked up.
+#: Message-IDs of a mail that are looked up: the closest ones, where it names more.
 _MOST_IDS = 100
 #: RFC 5321, 4.5.3.1.
 _LONGEST_ADDRESS = 254
@@ -76,7 +76,7 @@ class SenderRules:
 
     #: The address that we write from.
     own: str
-    #: As the site has it.
+    #: Settings for commands of the site file.
     commands: Commands
 
 
@@ -246,7 +246,7 @@ def _signature(
     ]
     if not covers:
         return None, Finding.of(Untrusted.SIGNATURE_GONE)
-    # Of several good ones the one that says most.
+    # Where several signatures are good, take the one that covers most.
     return max(covers, key=lambda each: (each.whole_body, len(each.headers))), None
 
 

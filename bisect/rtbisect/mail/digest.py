@@ -56,7 +56,7 @@ class Digest:
     waiting: tuple[Finding, ...]
     #: Campaigns with a culprit whose report nobody has approved.
     drafts: tuple[Finding, ...]
-    #: Those in quarantine, with the reason.
+    #: Devices in quarantine, with the reason.
     devices: tuple[Finding, ...]
 
     @property

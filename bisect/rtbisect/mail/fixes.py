@@ -23,7 +23,7 @@ from rtbisect.mail.result_mail import OPEN
 from rtbisect.report.draft import keep
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
-#: What was tested for a report, beside its draft.
+#: File beside the draft of a report that tells what was tested for it.
 FOLLOWED = "followed.json"
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def follow_outbox(campaigns: CampaignStore, outbox: Outbox) -> None:
     """Make the states of all reports agree with the outbox."""
     for name, state, mail, taken_back in outbox.reports():
-        # What another version made stays as it is.
+        # A campaign of another program version stays as it is.
         with suppress(InternalError):
             if taken_back:
                 right = ReportState.WITHDRAWN

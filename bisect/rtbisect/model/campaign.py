@@ -66,9 +66,9 @@ class CampaignKind(StrEnum):
 class CampaignState(StrEnum):
     """Where a campaign stands."""
 
-    #: Kept so also while no process works on it.
+    #: A campaign is also kept so while no process works on it.
     RUNNING = "running"
-    #: Told where no process works on it, never kept.
+    #: What RUNNING is called where no process works on it; never kept.
     PAUSED = "paused"
     DONE = "done"
 
@@ -119,9 +119,9 @@ class Statistic(StrEnum):
 class Role(StrEnum):
     """What a metric is for."""
 
-    #: It may start a search.
+    #: The metric may start a search.
     PRIMARY = "primary"
-    #: It is judged beside the primary ones.
+    #: The metric is judged beside the primary ones.
     GUARD = "guard"
     SHOWN = "shown"
 
@@ -140,7 +140,7 @@ class MetricKey:
 
     suite: str
     name: str
-    #: That it is taken in.
+    #: Name of the window in which it is taken.
     window: str
 
     def __str__(self) -> str:
@@ -176,7 +176,7 @@ class Threshold:
     title: str = ""
 
     def toward(self, sought: Sought) -> Threshold:
-        """As a search judges, to which the sought change is the worse. In a repair that is what is
+        """As a search judges it: the sought change is the worse one. In a repair that is what is
         better; limits are no question there.
         """
         if sought is Sought.REGRESSION:
@@ -191,12 +191,12 @@ class Sample:
 
     #: One a boot, in the unit of the metric.
     values: tuple[float, ...]
-    #: Of the boots, as long as `values`; () where that is not known or is one.
+    #: The host of each boot, as long as `values`; () where hosts are not known or there is one.
     hosts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, boots: Sequence[Observation]) -> Sample:
-        """Of a figure in boots, in their order."""
+        """The summaries of a figure in boots, in their order."""
         hosts = tuple(boot.host for boot in boots)
         return cls(tuple(boot.value for boot in boots), hosts if all(hosts) else ())
 
@@ -219,7 +219,7 @@ class Judgement:
     new: Sample
     #: new/base on LOG, new-base on LINEAR: of medians over boots, or of means.
     effect: float
-    #: Of the effect: a bootstrap over boots.
+    #: The 95% interval of the effect, by a bootstrap over boots.
     interval: tuple[float, float]
     #: An exact or sampled permutation p value.
     p: float
@@ -227,7 +227,7 @@ class Judgement:
     reason: Finding
     #: What of the figure was judged; None for the figure itself.
     figure: Finding | None = None
-    #: Of all numbers here, where there is a `figure`; else that of the metric.
+    #: Unit of all numbers here where there is a `figure`; else that of the metric counts.
     unit: str = ""
     #: Means were compared and no medians.
     mean: bool = False
@@ -246,9 +246,9 @@ class Observation:
     value: float
     #: The same figure of each watched CPU; () where there is none.
     per_cpu: tuple[float, ...] = ()
-    #: By what a rate has to be multiplied to be a number of events.
+    #: The factor that makes a number of events from a rate.
     exposure: float = 1.0
-    #: Of the boot, where there are several; else "".
+    #: The host of the boot where there are several; else "".
     host: str = ""
 
 
@@ -263,21 +263,21 @@ MOST_BOOTS = 1_000_000
 class Limits:
     """Budget and decision limits of a campaign, from the site file."""
 
-    #: At which a search names a culprit: 0.5 to 1.
+    #: Probability at which a search names a culprit: 0.5 to 1.
     confidence: float = 0.95
     #: Boots of each end, at least and at most.
     calibrate_min: int = 6
     calibrate_max: int = 10
-    #: Of all of the campaign, the proof as well.
+    #: Budget of boots of the whole campaign, with its proof.
     max_boots: int = 200
     #: Where a forecast asks for more than `max_boots`, these grow to that, but to so many at most;
     #: 0: never.
     grows_to: int = 0
-    #: Of its searches.
+    #: Budget of builds of all searches of the campaign.
     max_builds: int = 120
-    #: Fresh ones of culprit and of parent, at least.
+    #: Fresh boots of culprit and of parent in a proof, at least.
     verify_boots: int = 6
-    #: Of the tip and of the revert on it: the first look.
+    #: Boots of the tip, and of the revert on it, at the first look at them.
     revert_boots: int = 3
     #: A change of less than this share of the good level is also measured in kernels with another
     #: code layout; 0: never.
@@ -340,7 +340,7 @@ class Limits:
     proves_again: bool = True
     #: A machine may have two speeds. Not in campaigns that began before it might.
     speeds: bool = True
-    #: It may drift. Not in campaigns that began before it might.
+    #: A machine may drift. Not in campaigns that began before it might.
     drift: bool = True
 
     def with_boots(self, most: int) -> Limits:
@@ -348,7 +348,7 @@ class Limits:
         return replace(self, max_boots=most, max_builds=max(self.max_builds, most))
 
     def grown(self, wanted: int) -> int:
-        """What `max_boots` become where so many are wanted."""
+        """`max_boots` after a forecast has asked for so many boots."""
         return max(self.max_boots, min(wanted, self.grows_to))
 
     @property
@@ -408,9 +408,9 @@ class Prior:
 
     #: The probability that there is no regression.
     none: float
-    #: The searched one is the worst of so many.
+    #: Number of figures of which the searched one is the worst.
     figures: int
-    #: At which a check before has found it worse, adjusted for its figures; None: no check has.
+    #: The p, adjusted for its figures, of a check that found it worse before; None: no check has.
     check_p: float | None = None
 
 
@@ -449,14 +449,14 @@ class CampaignRequest:
     kind: str
     #: Path of the site file; "" where a command is measured.
     site: str
-    #: A build_config of it.
+    #: Name of a build_config of the site file.
     tree: str
     #: Full shas of the ends, between which a change is `sought`.
     older: str
     newer: str
     #: None: check all suites first, search on what changed so.
     suite: str | None = None
-    #: As `name` or `name@window`; None is the primary one of the suite.
+    #: The metric as `name` or `name@window`; None is the primary one of the suite.
     metric: str | None = None
     seed: int = 0
     #: What only the asking command needs, pairs of name and value: see `model/command.py`.

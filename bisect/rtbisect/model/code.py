@@ -29,9 +29,9 @@ class CommitHead:
     #: Full sha.
     commit: str
     subject: str
-    #: With the address.
+    #: Name and address of the author.
     author: str
-    #: As git shows it, in the time zone of the author.
+    #: Author date as git shows it, in the time zone of the author.
     date: str
 
 
@@ -64,7 +64,7 @@ class CommitGraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narrowing:
-    """What of a range is no candidate."""
+    """Which commits of a range are no candidates."""
 
     #: Full shas of further revisions that lack the sought change, as all that they are made of.
     goods: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ class BuildRequest:
     base: str
     #: Texts of Kconfig fragments; later ones win.
     fragments: tuple[str, ...]
-    #: Of our own, built against the same tree: pairs of file name and source text.
+    #: Modules of our own, built against the same tree: pairs of file name and source text.
     modules: tuple[tuple[str, str], ...] = ()
     #: Another way to build the same sources, see `layout_variant`; "" for the usual one.
     variant: str = ""
@@ -162,13 +162,13 @@ class BuildRequest:
 class Linked:
     """A build with its functions in the order of a seed."""
 
-    #: As of `Build`.
+    #: The kernel and its GNU build id, as in `Build`; "" where there is none.
     kernel: str = ""
     build_id: str = ""
     #: Why there is none, one printable line; "" where there is one, and where compiling it again
     #: for the link gives another kernel.
     error: str = ""
-    #: That the link took.
+    #: Seconds that the link took.
     seconds: float = 0.0
 
 
@@ -201,23 +201,23 @@ class Build:
     kernel: str = ""
     modules: str = ""
     config: str = ""
-    #: Its first line of --version.
+    #: The first line that the compiler prints for --version.
     compiler: str = ""
-    #: As `uname -r` says it.
+    #: The release as `uname -r` says it.
     release: str = ""
     #: Why it failed, one printable line.
     first_error: str = ""
-    #: That it took; 0 for one that was reused.
+    #: Seconds that the build took; 0 for one that was reused.
     seconds: float = 0.0
-    #: It was built before, and recorded.
+    #: An earlier build of the same was recorded, and is taken.
     reused: bool = False
-    #: As it was asked.
+    #: The variant that was asked for, see `BuildRequest.variant`.
     variant: str = ""
-    #: What it was made from, a path a line.
+    #: The source files that it was made from, a path a line.
     files: str = ""
     #: Marks of functions (kernel/functions.py).
     functions: str = ""
-    #: gzip; "" for one that is too large.
+    #: vmlinux, packed with gzip; "" for one that is too large.
     vmlinux: str = ""
     #: Somebody has sent the revision as a patch.
     foreign: bool = False
@@ -232,7 +232,7 @@ class Build:
 
     @property
     def of_command(self) -> bool:
-        """It is of what `run` measures, and of no kernel."""
+        """Whether this is a build of a command that `run` measures, and of no kernel."""
         return self.config_name in (AS_COMMITTED, BY_COMMAND)
 
     @property

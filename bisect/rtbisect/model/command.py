@@ -27,7 +27,7 @@ from rtbisect.model.code import Narrowing
 
 #: Suite, window and default name of a command's figure.
 SUITE, WINDOW, VALUE = "command", "run", "value"
-#: Name and unit of what it executes.
+#: Name and unit of the figure that counts the instructions a command executes.
 INSTRUCTIONS = "instructions"
 
 #: A share of failing runs that is worth a search: flaky tests that fail a little more often
@@ -57,7 +57,7 @@ class Extra:
     #: taken.
     boots: int = 0
     limit: float | None = None
-    #: Instead of those of the site; 0: not said.
+    #: Budget of boots instead of that of the site; 0: not said.
     max_boots: int = 0
     #: How sure a person is that the sought change is in the range, as in SURE; None: not said.
     sure: float | None = None
@@ -98,7 +98,7 @@ class Extra:
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """As kept."""
+        """The fields as they are kept with a request."""
         limit, sure = ("" if x is None else repr(x) for x in (self.limit, self.sure))
         named = (
             ("boots", str(self.boots or "")),
@@ -122,7 +122,7 @@ class CommandRequest:
     format: str = ""
     extract: str = ""
     json_path: str = ""
-    #: "" where only the output says it.
+    #: Unit of the figure; "" where only the output says it.
     unit: str = ""
     #: The first runs of both ends may end it (pipeline/first_look.py): not in older campaigns.
     first_look: bool = False
@@ -132,17 +132,17 @@ class CommandRequest:
     pass_fail: bool = False
     #: The smallest ratio that counts; None compares differences.
     ratio: float | None = None
-    #: None where they are to be measured.
+    #: Seconds that a build and a run cost; None where these are to be measured.
     cost_build_s: float | None = None
     cost_run_s: float | None = None
-    #: Of one run.
+    #: Seconds that one run may take.
     timeout_s: float = LONGEST_S
     max_runs: int = USUAL_RUNS
     #: As in `Limits`: 0 where a person has said how many, and in older campaigns.
     grows_to: int = 0
     #: What builds a revision, once; () where nothing does but the command itself.
     build: tuple[str, ...] = ()
-    #: Of one build.
+    #: Seconds that one build may take.
     build_timeout_s: float = LONGEST_S
     #: Built trees that are kept at most; 0: as many as the disk has room for.
     keep_builds: int = 0
@@ -244,7 +244,7 @@ class CommandRequest:
         return [*words, "--", *self.argv]
 
     def extra(self) -> tuple[tuple[str, str], ...]:
-        """As kept with the campaign."""
+        """The command as it is kept with the campaign, in `CampaignRequest.extra`."""
         return (("command", json.dumps(asdict(self))),)
 
     def threshold(self) -> Threshold:
@@ -292,7 +292,7 @@ NO_KERNEL: dict[str, Any] = {
 
 
 def narrowing_of(request: CampaignRequest) -> Narrowing:
-    """What of the range of a search is no candidate."""
+    """Which commits of the range of a search are no candidates."""
     of_command = CommandRequest.of(request) if request.kind == CampaignKind.RUN else None
     return Narrowing(
         goods=Extra.of(request).goods,

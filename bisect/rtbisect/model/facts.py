@@ -34,7 +34,7 @@ class Facts:
         return cls(dict(run.facts))
 
     def text(self, name: str) -> str:
-        """As it was told; "" where nobody tells."""
+        """The value of a fact as it was told; "" where nobody tells."""
         return self.by_name.get(name, "")
 
     def around(self, counter: str) -> tuple[str, str]:

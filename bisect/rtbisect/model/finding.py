@@ -70,7 +70,7 @@ class Finding:
 
 
 _Part: TypeAlias = Finding | str | int | float | bool | None
-#: Of a finding. Several of them stand in a tuple.
+#: A value among the data of a finding; several parts stand in a tuple.
 Value: TypeAlias = _Part | tuple[_Part, ...]
 
 

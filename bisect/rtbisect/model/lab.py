@@ -71,14 +71,14 @@ class Window:
     #: The window whose figures this one explains: only boots of a proof have it, after all windows
     #: that measure, and its own figures, if it has any, decide nothing. "" for one that measures.
     explains: str = ""
-    #: Of one that explains: only where the plan names its suite.
+    #: A window that explains is used only where the plan names its suite.
     asked: bool = False
-    #: It takes at least so long, whatever the length of windows is.
+    #: Seconds that it takes at least, whatever the length of windows is.
     least_s: float = 0.0
 
     @property
     def site_workload(self) -> str:
-        """As of `site_program`."""
+        """Name and digest of the site's own workload; "" for any other."""
         return site_program(self.workload)
 
     @property
@@ -145,7 +145,7 @@ class DeviceType:
     cpu_model: str = ""
     #: LAVA's boot method, with a part of the job in `lava-jobs/boot/`.
     boot: str = "qemu"
-    #: Power-on to prompt takes at most so long.
+    #: Seconds from power-on to the prompt, at most.
     boot_s: int = 60
 
     @property
@@ -168,15 +168,15 @@ class RunRequest:
     #: Whose programs the ramdisk has, beside those of the windows: two boots that differ in their
     #: windows alone have one ramdisk.
     aboard: tuple[str, ...] = ()
-    #: Those that suites have for themselves (suites/base.py), options of the device by their names.
+    #: Parameters of single suites (suites/base.py), by the names of the device's options.
     suite_params: tuple[tuple[str, int], ...]
-    #: Of a window that measures.
+    #: Length of a window that measures, in milliseconds.
     window_ms: int = 2500
     #: Functions of the kernel that windows count.
     probes: tuple[str, ...] = ()
-    #: False for one without PREEMPT_RT.
+    #: False for a kernel without PREEMPT_RT.
     realtime: bool = True
-    #: Of a patch that somebody has sent.
+    #: The revision is a patch that somebody has sent.
     foreign: bool = False
     #: GNU build id of the kernel in hex; "" is not known, and not compared.
     build_id: str = ""
@@ -217,15 +217,15 @@ class Run:
     measurements: tuple[Measurement, ...] = ()
     #: Read in the guest (topology, clock source, RCU settings): pairs of key and value.
     facts: tuple[tuple[str, str], ...] = ()
-    #: As it was drawn.
+    #: Names of the windows in the order that was drawn for this boot.
     window_order: tuple[str, ...] = ()
     #: Seconds that each of these windows took; () where the boot did not tell.
     window_s: tuple[float, ...] = ()
     #: The console log in the artefact store, by its sha256.
     log: str = ""
-    #: What it cost.
+    #: Seconds that the boot cost.
     seconds: float = 0.0
-    #: Of this machine when it began.
+    #: Load average of this machine when the boot began.
     host_load: float = 0.0
     #: The way in which the kernel failed (lab/classify.py); "" where it did not.
     signature: str = ""

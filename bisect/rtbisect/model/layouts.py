@@ -35,16 +35,16 @@ class LayoutSpread:
     """How boots and layouts differ: standard deviations in the unit of the values."""
 
     layouts: int
-    #: Of all layouts together.
+    #: Number of boots of all layouts together.
     boots: int
-    #: Of boots of one layout; the second without what rounds add.
+    #: Standard deviation of boots of one layout; the second without what rounds add.
     boots_sd: float
     error_sd: float
-    #: Of layouts, and its 95% interval.
+    #: Standard deviation of layouts, and its 95% interval.
     layouts_sd: float
     low: float
     high: float
-    #: That boots alone set layouts so far apart.
+    #: P value: the probability that boots alone set layouts so far apart.
     p: float
 
 
@@ -53,7 +53,7 @@ class MoreBoots:
     """How many boots would tell."""
 
     layouts: int
-    #: Of each layout.
+    #: Number of boots of each layout.
     boots: int
 
 
@@ -64,13 +64,13 @@ class LayoutFigure:
     threshold: Threshold
     #: In its unit, of each layout in the order of its boots.
     values: tuple[tuple[float, ...], ...]
-    #: As badness; None where too few boots have the figure.
+    #: The spread of its badness; None where too few boots have the figure.
     spread: LayoutSpread | None
-    #: The least one that counts, as badness.
+    #: The smallest effect that counts, as badness.
     effect: float
-    #: Adjusted over the primary figures; None of another one.
+    #: P value adjusted over the primary figures; None where the figure is not primary.
     p_adjusted: float | None
-    #: None of a figure that is not primary, or that no boot tells.
+    #: None where the figure is not primary, or no boot tells it.
     result: LayoutResult | None
-    #: Where it is undecided; None where nobody can tell.
+    #: Boots that would decide an UNDECIDED figure; None for others, and where nobody can tell.
     more: MoreBoots | None

@@ -38,7 +38,7 @@ class Recipients:
     dropped: tuple[Recipient, ...]
     #: Message-ID that the mail answers; "" for a thread of its own.
     parent: str
-    #: Why that thread.
+    #: Why the mail goes to that thread.
     thread: Finding
 
     @property
@@ -68,7 +68,7 @@ class MailKind(StrEnum):
     RESULT = "result"
     DIGEST = "digest"
     INFRASTRUCTURE = "infrastructure"
-    #: Nothing that this version knows.
+    #: A kind that this version does not know.
     OTHER = "other"
 
     @classmethod
@@ -83,16 +83,16 @@ class OutMail:
     message_id: str
     campaign: str
     kind: MailKind
-    #: The envelope.
+    #: Addresses of the envelope.
     sender: str
     recipients: tuple[str, ...]
     #: The whole mail, as it leaves.
     text: str
-    #: A person; the time is ISO 8601, UTC.
+    #: The person who approved it, and when: ISO 8601, UTC.
     approved_by: str
     approved_at: str
     state: MailState = MailState.QUEUED
-    #: That did not come to an end, and when the next one is due: seconds since 1970.
+    #: Tries that did not come to an end, and when the next one is due: seconds since 1970.
     tries: int = 0
     next_s: float = 0.0
     #: How the last try ended, one of `Delivery`; None before the first.

@@ -24,7 +24,7 @@ _PARENT = "culprit vs parent"
 
 
 def figure_of(text: str) -> dict[str, Any] | None:
-    """What of a figure was judged."""
+    """Which part of a figure was judged."""
     for kind, pattern in _FIGURES:
         if match := pattern.fullmatch(text):
             data = {name: int(value) for name, value in match.groupdict().items()}

@@ -57,13 +57,13 @@ class CommitText:
 class Standing(StrEnum):
     """How a stable series stands to a repair: it lacks it if REVERTED, APPLIES or CONFLICTS."""
 
-    #: Itself, or a commit that names it as its mainline commit.
+    #: The series has the repair itself, or a commit that names it as its mainline commit.
     HAS = "has"
     #: It has none of the commits that the Fixes: tags of the repair name.
     UNAFFECTED = "unaffected"
-    #: It does not name it, and has all that it changes.
+    #: No commit of the series names the repair, and yet it has all that the repair changes.
     ALREADY_THERE = "already_there"
-    #: It had it, and has taken it back.
+    #: The series had the repair, and has taken it back.
     REVERTED = "reverted"
     APPLIES = "applies"
     CONFLICTS = "conflicts"
@@ -97,7 +97,7 @@ class SeriesState:
 @kept_as("SeriesStates")
 @dataclass(frozen=True, slots=True)
 class SeriesStates:
-    """What a step of the journal keeps of them."""
+    """How the stable series stand to a repair, as a step of the journal keeps it."""
 
     states: tuple[SeriesState, ...]
 
@@ -120,9 +120,9 @@ class HostPart:
     """A host in a comparison over several."""
 
     name: str
-    #: That tell the judged figure.
+    #: Number of its boots that tell the judged figure.
     boots: int
-    #: To that figure: a ratio where its threshold is on LOG, a difference in its unit on LINEAR.
+    #: What it adds to that figure: a ratio (threshold on LOG) or a difference in its unit (LINEAR).
     #: None where nobody can tell: no kernel ran on two hosts, or means were compared.
     adds: float | None
 
@@ -132,7 +132,7 @@ class EarlierFigure:
     """What an earlier campaign measured of a figure on the same machine, set up in the same way."""
 
     campaign: str
-    #: When that was made: ISO 8601.
+    #: When that campaign was made: ISO 8601.
     date: str
     #: Full sha.
     revision: str
@@ -217,7 +217,7 @@ class ReportInput:
     config_sha256: str
     compiler: str
     release: str
-    #: Of a boot, see `Run`.
+    #: What a boot told of its machine, see `Run.facts`.
     facts: tuple[tuple[str, str], ...]
     #: A person, as `Name <address>`.
     operator: str
@@ -232,7 +232,7 @@ class ReportInput:
     sought: Sought = Sought.REGRESSION
     #: What other campaigns know the culprit to repair.
     repaired: tuple[Repaired, ...] = ()
-    #: Those of the boots, where there are several.
+    #: The hosts of the boots, where there are several.
     hosts: tuple[HostPart, ...] = ()
     #: What the console of a boot said that stood still, of the kernel that is accused of that.
     excerpt: tuple[str, ...] = ()
@@ -267,7 +267,7 @@ class Report:
     path: str
     bisect_log: str
     story: str
-    #: Where it stood before its last move.
+    #: The state before the last change of `state`.
     before: ReportState | None = None
 
     @property

@@ -29,7 +29,7 @@ class KernelRole(StrEnum):
     CULPRIT_WITHOUT_RT = "culprit, no RT"
 
 
-#: Of a comparison, the older one first.
+#: Roles of the ends of a comparison, the older one first.
 ENDS = KernelRole.BASE, KernelRole.TIP
 
 
@@ -39,7 +39,7 @@ class TableRow:
 
     kernel: KernelRole
     window: str
-    #: Its level, as `Window.level`.
+    #: What runs beside the measurement in the window, as `Window.level`.
     workload: str
     metric: MetricKey
     unit: str
@@ -54,7 +54,7 @@ class TestedRevision:
 
     sha: str
     subject: str
-    #: Valid ones of its kernel, fresh ones of the verification too.
+    #: Number of valid boots of its kernel, with the fresh ones of the verification.
     boots: int
     #: Posterior probability that it shows the bad behaviour.
     probability_bad: float
@@ -95,18 +95,18 @@ class Verification:
     status: CheckStatus
     #: None where nothing was compared.
     judgement: Judgement | None
-    #: What it has found; None where the status says all.
+    #: What the check has found; None where the status says all.
     note: Finding | None = None
-    #: Its shift as a share of that of the ends; None where that makes no sense.
+    #: The shift between its sides as a share of the ends' shift; None where that makes no sense.
     recovery: float | None = None
     #: The recovery is less than all of it, by more than luck.
     short: bool = False
-    #: The one that the culprit is compared with, by 12 digits; "" for any other check.
+    #: The parent that the culprit is compared with, by 12 digits; "" for any other check.
     parent: str = ""
 
     @property
     def name(self) -> Finding:
-        """What a reader calls it."""
+        """What a reader calls the check."""
         if self.check is CheckName.PARENT:
             return Finding.of(Checks.PARENT, parent=self.parent)
         return Finding.of(Checks.NAMED, check=self.check)
@@ -137,7 +137,7 @@ class GateName(StrEnum):
     LOOP = "G16 loop"
     ISOLATION = "G17 isolation"
     MEANING = "meaning"
-    #: Of guards that only some kernels can tell.
+    #: Looks at guards that only some kernels can tell.
     GUARDS = "guards"
     MACHINE = "machine"
 
@@ -149,7 +149,7 @@ class Gate:
     #: A `GateName`, or G11 and the suite that asks.
     name: str
     status: GateStatus
-    #: What it has seen.
+    #: What the gate has seen.
     reason: Finding
 
     @property
@@ -161,26 +161,26 @@ class Gate:
 class Origin:
     """One source of a change."""
 
-    #: As in `FigureSource`, also the name.
+    #: Kind and name of the source, as in `FigureSource`.
     kind: str
     name: str
     #: Its mean on the two kernels, a second and on all watched CPUs together.
     parent: float
     culprit: float
-    #: Of the change, 0 to 1.
+    #: The share of the change that this source makes, 0 to 1.
     share: float
 
 
 class DiffersBy(StrEnum):
     """What makes a figure differ between builds or runs."""
 
-    #: It executes something else, or is otherwise in all layouts of it.
+    #: One side executes something else, or differs in all its layouts from those of the other.
     CODE = "code"
     #: Builds of the same code differ as much.
     LAYOUT = "layout"
-    #: So do runs of one build, at different times.
+    #: Runs of one build differ as much at different times.
     MACHINE = "machine"
-    #: These are not told apart.
+    #: The causes above are not told apart.
     UNCLEAR = "unclear"
 
 
@@ -198,15 +198,15 @@ class Difference:
 class Summary:
     """Counts derived from the journal; the same numbers everywhere."""
 
-    #: Those that ran make, or the command of `run --build`.
+    #: Number of builds that ran make, or the command of `run --build`.
     builds: int
-    #: Of any end.
+    #: Number of boots, however they ended.
     boots: int
     #: Revisions that did not build, or of which no boot reached the suite: fewer than those that
     #: `TestedRevision.skipped` tells of, where boots that came so far were no evidence. Of a
     #: command also those of which no run had a figure.
     skipped: int
-    #: Of all sessions; then the sums of single builds and of single boots.
+    #: Seconds of all sessions, then the sums over single builds and over single boots.
     wall_s: float
     build_s: float
     boot_s: float
@@ -228,18 +228,18 @@ class Result:
     culprit: str | None
     #: Full shas of the commits that may be it, with their probabilities; the likeliest first.
     candidates: tuple[tuple[str, float], ...]
-    #: 0 to 1, in the answer.
+    #: Confidence in the answer, 0 to 1.
     confidence: float
-    #: That was searched on; None where nothing was.
+    #: The metric that was searched on; None where nothing was searched.
     metric: MetricKey | None
-    #: Of that metric; None where nothing was compared.
+    #: The judgement of that metric; None where nothing was compared.
     judgement: Judgement | None
     tested: tuple[TestedRevision, ...] = ()
     verifications: tuple[Verification, ...] = ()
     table: tuple[TableRow, ...] = ()
-    #: What it rests on, or why there is none.
+    #: What the answer rests on, or why there is none.
     reasons: tuple[Finding, ...] = ()
-    #: Of all metrics of a check.
+    #: The judgements of all metrics of a check.
     judgements: tuple[Judgement, ...] = ()
     gates: tuple[Gate, ...] = ()
     origins: tuple[Origin, ...] = ()

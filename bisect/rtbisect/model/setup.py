@@ -24,12 +24,12 @@ from rtbisect.model.lab import DeviceType, HostProfile, Window  # noqa: TC001
 class KernelSetup:
     """How kernels are built, on what they boot and what is measured there."""
 
-    #: A pattern, whose revision is filled in.
+    #: Pattern of a build request, whose revision is filled in.
     build: BuildRequest
     device: DeviceType
     profile: HostProfile
     windows: tuple[Window, ...]
-    #: Of a window that measures.
+    #: Length of a window that measures, in milliseconds.
     window_ms: int
     #: Timed calls of a window of the suite rcu.
     rcu_calls: int
@@ -53,7 +53,7 @@ def _with_sought(setup: dict[str, Any]) -> dict[str, Any]:
     return setup | {"request": request, "thresholds": kept}
 
 
-#: What of version 2 belongs to kernels alone.
+#: Keys of version 2 that belong to kernels alone.
 _OF_KERNELS = ("build", "device", "profile", "windows", "window_ms", "rcu_calls", "explaining")
 
 
@@ -78,14 +78,14 @@ class Setup:
     request: CampaignRequest
     tree: str
     repo: str
-    #: As in the files; see `judged`.
+    #: The thresholds as they are in the files; see `judged`.
     thresholds: tuple[Threshold, ...]
     limits: Limits
     #: A person, as `Name <address>`; "" where a command is measured.
     operator: str
-    #: None where any command is what it measures.
+    #: None where the campaign measures a command.
     kernel: KernelSetup | None
-    #: What a build and a run cost; None where they are to be measured.
+    #: Seconds that a build and a run cost; None where these are to be measured.
     given_build_s: float | None = None
     given_boot_s: float | None = None
 

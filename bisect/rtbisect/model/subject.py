@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Measured(StrEnum):
     """What a campaign builds and runs."""
 
-    #: It is built, and boots on a host.
+    #: A kernel, which is built and boots on a host.
     KERNEL = "kernel"
     #: Any command, in the files of a revision.
     COMMAND = "command"
@@ -26,9 +26,9 @@ class Traits:
     """What a campaign has to know of its subject: what it is, and what it can be asked."""
 
     measured: Measured
-    #: Of a command: it has a build of its own.
+    #: The subject is a command that has a build of its own.
     built_apart: bool = False
-    #: Of a command: its builds are known by what they leave.
+    #: The subject is a command whose builds are known by the files that they leave.
     products: bool = False
     #: Builds with another code layout can be had.
     layouts: bool = False
@@ -74,7 +74,7 @@ class RunOrder:
     run_id: str
     #: Its place among the runs of a campaign, from 1.
     number: int
-    #: Those of the boot that is wanted (pipeline/boot_queue.py); `explain` is a window, "" for
+    #: As in the boot that is wanted (pipeline/boot_queue.py); `explain` is a window, "" for
     #: none.
     layout: int = 0
     explain: str = ""
@@ -82,9 +82,9 @@ class RunOrder:
     #: Windows by name that come before all others; in a boot that is `short` no others measure.
     first: tuple[str, ...] = ()
     short: bool = False
-    #: Of a command: that of the figure in the earlier runs; None before the first figure.
+    #: Unit of a command's figure in the earlier runs; None before the first figure.
     unit: str | None = None
-    #: Of a command: its instructions are counted, whatever it prints.
+    #: The instructions of a command are counted, whatever it prints.
     count: bool = False
     #: Where runs have a layout each: the run whose layout this one has; "": its own.
     linked_as: str = ""

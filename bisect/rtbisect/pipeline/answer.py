@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 class Answer:
     """What is found of a range so far."""
 
-    #: That was searched or judged by; None where there is none.
+    #: Metric of the search or of the judgement; None where there is none.
     metric: MetricKey | None
     #: What the search says, or what was measured where nothing is searched.
     said: SearchAnswer
-    #: Of all metrics that were compared before.
+    #: Judgements of all metrics that were compared before the search.
     judgements: tuple[Judgement, ...] = ()
-    #: Of a comparison.
+    #: Rows of the comparison.
     table: tuple[TableRow, ...] = ()
-    #: None where no culprit was looked at.
+    #: End of the proof; None where no culprit was looked at.
     proof: ProofEnd | None = None
     #: Whether the tested revisions agree with the culprit; None where that was not asked.
     prediction: Verification | None = None
-    #: Of other parts of the range, with a proven culprit each.
+    #: Answers for other parts of the range, each with a proven culprit.
     others: tuple[Answer, ...] = ()
     #: There are several culprits, whether all of them could be named or not.
     several: bool = False
-    #: Something else than search and proof leaves it open.
+    #: Something other than search and proof leaves the answer open.
     left_open: bool = False
     #: The change came from outside of the paths that are searched; None where it did not.
     outside: Finding | None = None

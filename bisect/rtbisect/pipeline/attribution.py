@@ -47,7 +47,7 @@ class Attribution(NamedTuple):
     reasons: tuple[Finding, ...] = ()
 
 
-#: Nothing is said of a culprit, or there is none.
+#: Stands where there is no culprit, or nothing to say of it.
 NOT_ATTRIBUTED = Attribution()
 
 
@@ -188,5 +188,5 @@ def gates_of(  # noqa: PLR0913  (as above)
 
 
 def objections(gates: Sequence[Gate]) -> list[Finding]:
-    """What speaks against a report, as reasons."""
+    """Reasons for all gates that speak against a report."""
     return [Finding.of(Reasons.OBJECTION, gate=g.name, why=g.reason) for g in against(gates)]

@@ -109,7 +109,7 @@ def _search_and_prove(
         answer = multiple_culprits.find_on_both_sides(steps, graph, threshold, answer)
     answer.after += (*beside(steps, threshold, answer), *_products(steps))
     answer.difference = difference_of(steps, threshold, answer)
-    # Not that of a part.
+    # The graph of the whole range: a search of a part has left its own.
     answer.graph = graph
     return answer
 
@@ -155,7 +155,7 @@ def _tell_range(steps: Steps, graph: CommitGraph) -> None:
 
 
 def _last_fault(steps: Steps) -> tuple[Finding, ...]:
-    """What was wrong with the last boot, when it was no evidence."""
+    """Why the last boot is no evidence; () where it is."""
     last = steps.runs[-1:]
     return tuple(run.reason for run in last if run.status is RunStatus.INVALID and run.reason)
 
@@ -189,7 +189,7 @@ def _draft_report(steps: Steps, graph: CommitGraph, result: Result) -> Report:
         message_id="",
         synthetic_workload=any(window.synthetic for window in used),
         thresholds=setup.thresholds,
-        # Where a repository lies on this machine is no part of it.
+        # The path of the repository on this machine is no part of the command.
         command=command_line(replace(setup.request, repo=""), result.metric),
         sought=setup.request.sought,
         measured=steps.traits.measured,

@@ -36,9 +36,9 @@ class BootRequest:
     purpose: BootPurpose = field(compare=False)
     #: For the story: the expected number of boots after this one.
     left: int = field(default=0, compare=False)
-    #: The time of these and of the builds among them, with this boot; None: that of the boots.
+    #: Time of this boot, those after it and their builds; None: estimated from `left`.
     left_s: Left | None = field(default=None, compare=False)
-    #: As in Steps.build.
+    #: 0 for the kernel as configured, else another layout or variant: see `Steps.build`.
     layout: int = 0
     #: The window for which windows that explain it are run, too; "": none.
     explain: str = ""
@@ -86,7 +86,7 @@ class BootQueue:
         return run.result()
 
     def _begin_all(self, ask: BootRequest, ahead: Sequence[BootRequest]) -> Future[Run]:
-        """As `take`, without waiting for the run."""
+        """Like `take`, but does not wait for the run."""
         same = self._waiting[ask]
         run = same.pop(0) if same else self._begin(ask)
         wanted: Counter[BootRequest] = Counter()

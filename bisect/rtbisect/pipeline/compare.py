@@ -47,7 +47,7 @@ class Comparison:
 
     #: Of every primary metric, and of guards that have figures; none where it did not come so far.
     judgements: tuple[Judgement, ...]
-    #: Of all primary metrics together.
+    #: Level of all primary metrics together.
     level: Level
     reason: Finding
     #: Both are the same kernel; then nothing was booted.

@@ -74,7 +74,7 @@ class _Step:
 
     sha: str
     parent: str
-    #: In badness.
+    #: How much worse the commit is than that parent, in badness.
     size: float
 
 
@@ -89,7 +89,7 @@ class _Spent(Exception):  # noqa: N818
 @dataclass(kw_only=True)
 class _CountSearch:
     steps: Steps
-    #: Of the whole range.
+    #: Commits of the whole range.
     graph: CommitGraph
     threshold: Threshold
     #: Counts by revision, of all that have any.
@@ -97,10 +97,10 @@ class _CountSearch:
     untestable: dict[str, Finding] = field(default_factory=dict)
     #: Suspects where the budget ended, and where revisions that cannot be measured hide the commit.
     left: tuple[str, ...] = ()
-    #: What was found before it ended.
+    #: Steps found before the budget ended.
     found: list[_Step] = field(default_factory=list)
     hidden: tuple[str, ...] = ()
-    #: What lies among these, in badness.
+    #: Change of the figure across the `hidden` commits, in badness.
     hidden_size: float = 0.0
 
     def answer(self) -> Answer | None:
@@ -131,7 +131,7 @@ class _CountSearch:
             return self._unfinished() if self.left or self.found else None
         return self._named(found)
 
-    # What is measured.
+    # Measurements.
 
     def _count(self, sha: str, purpose: BootPurpose, left: int) -> None:
         """Measure a revision once, or learn that it cannot be."""
@@ -185,7 +185,7 @@ class _CountSearch:
         """The change between the ends, in badness."""
         return self._badness(self.graph.newer) - self._badness(self.graph.older)
 
-    # What it says.
+    # Answers.
 
     def _alike(self) -> Answer | None:
         """The answer where the ends have the same counts; None where the newer one is worse.

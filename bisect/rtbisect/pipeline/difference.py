@@ -52,12 +52,12 @@ LAYOUTS, REPEATS, ENOUGH_LAYOUTS = 2, 8, 6
 REPEATED = 1
 #: Options of `rtbisect run` that tell code from layout.
 RELAYOUT, COUNT = "--relayout", "--count instructions"
-#: What tells them apart for kernels, in a site file.
+#: Setting of a site file that tells code from layout for kernels.
 RELINK = "build.layout: relink"
 
 
 def difference_of(steps: Steps, threshold: Threshold, answer: Answer) -> Difference | None:
-    """What makes it; None where there is nothing to tell."""
+    """What makes the difference; None where there is nothing to tell."""
     if answer.outcome in (Outcome.NOOP, Outcome.NO_REGRESSION) or answer.outside:
         return None
     if any(reason.kind == Endings.SWAPPED for reason in answer.reasons):
@@ -100,7 +100,7 @@ def _facts(steps: Steps, threshold: Threshold, answer: Answer) -> Facts | None:
         spread = None if alike and not builds else _spread(calm_runs, builds, unit)
     return Facts(
         metric=str(threshold.key),
-        # As a file has it: a search for a repair has turned it round.
+        # The direction as it was stated: a search for a repair has turned it round.
         better=threshold.toward(steps.setup.request.sought).better,
         named=named,
         only_layout=answer.outcome is Outcome.LAYOUT_SENSITIVE,
@@ -141,7 +141,7 @@ def _timed(steps: Steps, threshold: Threshold) -> tuple[TimedRun, ...]:
 
 
 def _levels(steps: Steps, runs: Sequence[TimedRun]) -> tuple[list[float], list[float]]:
-    """Of both ends."""
+    """Levels of the runs of the older end, and of the newer one."""
     request = steps.setup.request
     older, newer = (
         [run.level for run in runs if run.revision == end] for end in (request.older, request.newer)
@@ -238,7 +238,7 @@ def _linked(steps: Steps, build: Build, order: RunOrder, note: Note) -> Run:
 def _layout_most(steps: Steps, builds: Verification | None, *, named: bool) -> float:
     """The largest change that layouts are asked about; 0 where they are not the question."""
     traits, limit = steps.traits, steps.setup.limits.layout_below
-    # That no other build of a kernel was tested its mail says itself.
+    # The mail of a kernel says itself that no other build of it was tested.
     asked = traits.built_apart or not named or builds is not None
     return limit if asked and traits.builds else 0.0
 

@@ -43,17 +43,17 @@ def wanted_boots(limits: Limits, state: SearchState, begun: int) -> int:
 
 
 class Expectation:
-    """Of one search, from its first step to its end."""
+    """Forecast of one search, from its first step to its end."""
 
     def __init__(self, steps: Steps, *, told: bool = False) -> None:
         self._steps = steps
-        #: It was told already.
+        #: Whether the forecast was told already.
         self._told = told
         self._told_kept = False
-        #: It was asked whether the budget grows.
+        #: Whether it was asked already if the budget grows.
         self._grown = told
         self._forecast: Forecast | None = None
-        #: Boots of the search when that was made, and whether the ends were known to differ.
+        #: When the forecast was made: boots of the search, and whether the ends surely differed.
         self._boots = 0
         self._reproduced = False
         #: Boots at which the search has taken longer than was told.
@@ -139,7 +139,7 @@ class Expectation:
         self._steps.ports.progress.tell(Finding.of(Searches.FEW_LEFT, left=left, kept=kept))
 
     def _fresh(self, state: SearchState, *, anew: bool = False) -> Forecast:
-        """What is expected, not older than it may be."""
+        """The forecast, made anew where the last one is too old."""
         boots, reproduced = state.ledger.boots, bool(state.ends.reproduced)
         last = self._forecast
         if last is None or anew or reproduced is not self._reproduced or self._outdated(boots):

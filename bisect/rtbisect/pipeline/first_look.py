@@ -70,7 +70,7 @@ def heed(steps: Steps, threshold: Threshold, older: str, newer: str) -> bool:
             steps.tell(Ends.ALL_FAIL, boots=len(before))
     elif len({*before, *after}) == 1:
         steps.tell(Ends.CONSTANT, boots=len(before), value=before[0], unit=threshold.unit)
-    # As judged, where the change that is sought makes it worse.
+    # `better` is as judged: the sought change makes the figure worse.
     lower, higher = (after, before) if threshold.better is Better.LOWER else (before, after)
     if max(lower) < min(higher):
         good, bad = map(_range, request.sought.ends(before, after))

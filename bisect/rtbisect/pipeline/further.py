@@ -57,9 +57,9 @@ class GrownBudget:
 
 @dataclass(kw_only=True)
 class FurtherBudgets:
-    """Those of one campaign, and the time of this session."""
+    """The further budgets of one campaign, and the time that this session may take."""
 
-    #: As recorded, oldest first.
+    #: What was recorded, oldest first: new budgets, revisions to run again, and grown budgets.
     known: list[FurtherBudget] = field(default_factory=list)
     asked: list[FurtherRuns] = field(default_factory=list)
     grown: list[GrownBudget] = field(default_factory=list)
@@ -72,9 +72,9 @@ class FurtherBudgets:
     again: tuple[str, int] | None = None
     #: Whether a person wants the session to end; asked before each run and each build.
     stop_asked: Callable[[], bool] = lambda: False
-    #: Of the known ones, those that count by now.
+    #: How many of the `known` budgets count by now.
     _heeded: int = 0
-    #: Of the asked ones, those that were made by now.
+    #: How many of the `asked` runs have been taken by now.
     _made: int = 0
     #: Runs that were recorded when the session began.
     _recorded: int = 0

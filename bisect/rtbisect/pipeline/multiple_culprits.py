@@ -50,7 +50,7 @@ def find_on_both_sides(
         answer.after += searches.notes
         return answer
     first = searches.proved.pop(0)
-    # There are at least two, whether all of them could be named or not.
+    # There are at least two culprits, whether all of them could be named or not.
     searches.open = True
     searches.add_to(first)
     return first
@@ -91,12 +91,12 @@ class _PartSearches:
     """Searches of parts of a range."""
 
     steps: Steps
-    #: Of the whole range.
+    #: Commits of the whole range.
     graph: CommitGraph
     threshold: Threshold
     #: Answers with a proven culprit, in the order in which they were found.
     proved: list[Answer] = field(default_factory=list)
-    #: Of each part that was searched: its ends and its outcome.
+    #: The ends and the outcome of each part that was searched.
     notes: list[Finding] = field(default_factory=list)
     #: Some part has culprits that nobody named.
     open: bool = False

@@ -67,24 +67,24 @@ def most_boots(needed: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofEnd:
-    """What fresh boots say of a culprit."""
+    """The end of a proof: what fresh boots say of a culprit."""
 
-    #: Why it is believed; None where it is not.
+    #: Why the culprit is believed; None where it is not.
     attribution: Attribution | None
-    #: It has several parents.
+    #: The culprit has several parents.
     merge: bool
-    #: As a reader knows them.
+    #: The checks as a reader knows them.
     checks: tuple[Verification, ...]
     table: tuple[TableRow, ...]
-    #: What the search has tested, with these boots.
+    #: Revisions that the search has tested, with the boots of the proof counted in.
     tested: tuple[TestedRevision, ...]
-    #: Of the culprit with these boots; None where the search was sure of it.
+    #: Probability of the culprit with these boots, 0 to 1; None where the search was sure of it.
     probability: float | None
-    #: Why it is not named after all.
+    #: Why the culprit is not named after all.
     doubts: tuple[Finding, ...] = ()
     #: What else there is to say.
     notes: tuple[Finding, ...] = ()
-    #: What the search can make of its boots.
+    #: Boots of the proof as events that the search can use.
     heard: tuple[Event, ...] = ()
 
     @property
@@ -150,13 +150,13 @@ class _Proof:
     steps: Steps
     graph: CommitGraph
     search_end: SearchEnd
-    #: What is verified, and how far that is.
+    #: State of the verification: what it checks, and the boots so far.
     state: verification.VerifyState
-    #: As a reader knows them, after the boots so far.
+    #: The checks as a reader knows them, after the boots so far.
     checks: tuple[Verification, ...] = ()
     #: Boots of the proof, by revision.
     fresh: dict[str, Boots]
-    #: As of its end.
+    #: Probability of the culprit at the end of the proof, 0 to 1.
     probability: float | None = None
 
     def carry_out(self, *, late: bool) -> None:
@@ -169,7 +169,7 @@ class _Proof:
             if not (steps.budget.boots_left or steps.grow(steps.begun + 2 * spec.boots_max)):
                 break
             if step.purpose is BootPurpose.BUILDS and not state.knows_build(step):
-                # It may turn out to be a kernel that was booted before.
+                # The other build may turn out to be a kernel that was booted before.
                 build = steps.build(step.revision, step.layout)
                 built = Built(step.revision, build.ok, build.signature, build.seconds, step.layout)
                 state = verification.apply(state, built)
@@ -270,7 +270,7 @@ class _Proof:
         doubts: tuple[Finding, ...] = (),
         notes: tuple[Finding, ...] = (),
     ) -> ProofEnd:
-        """What the checks and all boots so far say."""
+        """The end of the proof by its checks and all boots so far."""
         spec = self.state.spec
         told = self.search_end.answer.tested
         tested = tuple(_with_fresh_boots(item, self.state) for item in told)
@@ -413,7 +413,7 @@ def _revert(
 ) -> tuple[str | None, Finding | None]:
     """A revert that can be booted, or None with the reason."""
     if steps.outside(graph, culprit):
-        # It stands for commits before it, too.
+        # The culprit stands for commits before it, too.
         return None, Finding.of(Checks.NO_REVERT)
     revert = steps.revert(tip, culprit)
     if revert is None:

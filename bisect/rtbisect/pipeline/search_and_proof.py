@@ -149,7 +149,7 @@ def _goes_on(steps: Steps, searched: SearchEnd, proof: ProofEnd) -> bool:
 
 
 def _speeds(threshold: Threshold, searched: SearchEnd) -> tuple[Finding, ...]:
-    """That the machine changed its speed, or drifted."""
+    """Tells that the machine changed its speed, or drifted; () where it did not."""
     state = searched.state
     known = {
         number: (_measured(state, number), value)
@@ -170,7 +170,7 @@ def _speeds(threshold: Threshold, searched: SearchEnd) -> tuple[Finding, ...]:
 
 
 def _measured(state: SearchState, number: int) -> float:
-    """What the boot of an event of this number has measured."""
+    """The value that the boot of event `number` has measured."""
     boot = state.events[number]
     assert isinstance(boot, Booted)
     assert boot.observation

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.search_state import SearchState
 
-    #: By revision and layout.
+    #: Runs that no search has used yet, keyed by revision and layout.
     Spare = dict[tuple[str, int], list[Run]]
 
 
@@ -44,10 +44,10 @@ SHOWN_OFTEN = 20_000
 
 @dataclass(frozen=True, slots=True)
 class SearchEnd:
-    """What a search says, and all that it knows."""
+    """The answer of a search, and all that it knows."""
 
     answer: SearchAnswer
-    #: With every event that it has heard.
+    #: The state of the search with every event that it has heard.
     state: SearchState
     #: Boots that were made before it, and that it has not heard of.
     spare: Spare = field(default_factory=dict)
@@ -178,7 +178,7 @@ def _tell_standing(steps: Steps, state: SearchState, told: Standing | None) -> S
     moved = stands.differs(told)
     if moved:
         steps.ports.progress.tell(Finding.of(Searches.STANDS, **asdict(stands)))
-    # Of a large range it takes as long as a short run.
+    # For a large range the spread takes as long as a short run.
     often = len(state.spec.graph) <= SHOWN_OFTEN
     if (moved or often) and (spreads := spread(state)) is not None:
         steps.ports.progress.tell(Finding.of(Searches.SPREAD, moved=moved, **asdict(spreads)))
@@ -242,7 +242,7 @@ def _boot_events(
             request for request, its_spare in requests[number + 1 :] if its_spare is None
         ]
         event = heard(spare_run or steps.boot(ask, later_requests), threshold)
-        # What the comparison has told of its boots is not told again.
+        # The comparison has told the figures of its own boots already.
         if event.observation is not None and spare_run is None:
             steps.tell(
                 Work.FIGURE,
@@ -269,7 +269,7 @@ def heard(run: Run, threshold: Threshold) -> Booted:
 
 
 def proof_events(search_end: SearchEnd, state: verification.VerifyState) -> tuple[Event, ...]:
-    """What a search can make of the boots of a proof."""
+    """The boots of a proof as events that a search can use."""
     spec, ancestry = state.spec, search_end.state.ancestry
     known = {spec.culprit, *spec.parents}
     if spec.builds is not None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 #: How the keys of steps begin that build, and of those that run what was built.
 _BUILD, RUN = "build/", "run/"
-#: What a search boots, with all that is to come in view.
+#: Purposes of boots whose `left` counts all boots that a search still expects.
 _SEARCHING = frozenset(
     (BootPurpose.CALIBRATE, BootPurpose.SEARCH, BootPurpose.CONTROL, BootPurpose.RECHECK_END)
 )
@@ -63,15 +63,15 @@ class Steps:
     ports: Ports
     #: Kernels as they are configured, by revision, in the order of their builds; also failed ones.
     builds: dict[str, Build] = field(default_factory=dict)
-    #: The others, by revision and layout.
+    #: Builds in other layouts or variants, keyed by revision and layout.
     layouts: dict[tuple[str, int], Build] = field(default_factory=dict)
     #: Boots that were waited for, in that order.
     runs: list[Run] = field(default_factory=list)
     #: What was said of the budget since the campaign began.
     further: FurtherBudgets = field(default_factory=FurtherBudgets)
-    #: Of the runs of this session.
+    #: Pace of the runs of this session.
     pace: Pace = field(default_factory=Pace)
-    #: Made with the first boot.
+    #: Queue of boots, made with the first boot.
     _queue: BootQueue | None = None
     #: The only windows of boots from now on; (): they measure in all.
     _windows: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class Steps:
     _changes: Mapping[str, tuple[Change, ...]] | None = None
     #: Files that each build was made from, by revision; empty where it is not known.
     _files: dict[str, frozenset[str]] = field(default_factory=dict)
-    #: By parent and culprit.
+    #: What a culprit changes in its parent's kernel, keyed by parent and culprit.
     _changed: dict[tuple[str, str], Changed] = field(default_factory=dict)
 
     @classmethod
@@ -93,7 +93,7 @@ class Steps:
 
     @property
     def traits(self) -> Traits:
-        """What there is to know of what is measured."""
+        """Traits of what is measured."""
         return self.ports.subject.traits
 
     def graph(self, older: str, newer: str) -> CommitGraph:
@@ -220,7 +220,7 @@ class Steps:
                 Work.BUILT,
                 revision=sha,
                 variant=variant,
-                # That of a command is of its sources.
+                # The signature of a command identifies its sources.
                 signature="" if build.of_command else build.signature,
                 wall_s=build.seconds,
             )
@@ -323,7 +323,7 @@ class Steps:
         return build is not None and build.ok
 
     def _prepare_boot(self, number: int, ask: BootRequest) -> Callable[[], Run]:
-        """What carries out a boot."""
+        """A function that carries out the boot."""
         build = self.build(ask.sha, ask.layout)
         self.further.heed_stop()
         journal, subject = self.ports.journal, self.ports.subject
@@ -391,7 +391,7 @@ class Steps:
 
     @property
     def budget(self) -> Budget:
-        """What steps may still cost, by those so far."""
+        """What further steps may cost after those so far."""
         begun = self.begun
         self._heed_further(begun)
         left_to = self._windows if self.setup.limits.short_costs else ()

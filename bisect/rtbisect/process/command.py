@@ -186,7 +186,7 @@ def _communicate(
         try:
             said = _said(child, stdin, max(0.0, min(LOOK_S, deadline - time.monotonic())))
         except subprocess.TimeoutExpired:
-            # It is given once.
+            # The input is given once.
             stdin = None
             _check_size(logs, most_log_bytes)
             if time.monotonic() >= deadline:

@@ -45,7 +45,7 @@ def end_group(pgid: int, grace_s: float | None = None) -> bool:
             return False
     deadline = time.monotonic() + (GRACE_S if grace_s is None else grace_s)
     try:
-        # What sudo started may just be about to end by itself.
+        # A process that sudo started may be about to end by itself.
         while members(pgid) and time.monotonic() < deadline:
             time.sleep(0.05)
     finally:
@@ -97,7 +97,7 @@ def _end_marked(is_marked: Callable[[int], bool], grace_s: float = GRACE_S) -> b
 
     def send(number: signal.Signals) -> None:
         for pid in marked:
-            # Not a stranger that has the number meanwhile.
+            # Do not signal a stranger that got the number meanwhile.
             if is_marked(pid):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, number)

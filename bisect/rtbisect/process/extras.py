@@ -18,9 +18,9 @@ class Extra:
     """An extra of pyproject.toml, by the package that no other one brings."""
 
     name: str
-    #: As it is imported.
+    #: Name of the module that Python imports.
     module: str
-    #: As pip asks for it.
+    #: Requirement as pip takes it, for example with a version.
     requirement: str
 
     @property

@@ -63,7 +63,7 @@ class Counting:
     """The counts of one run."""
 
     counter: Counter
-    #: Where they are left; empty before.
+    #: Folder in which the counter leaves its files; empty before the run.
     folder: Path
 
     def argv(self, argv: Sequence[str]) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ class Figure:
     #: "" for a number alone.
     name: str
     value: float
-    #: As printed; "" where none was.
+    #: Unit as printed; "" where none was.
     unit: str = ""
 
 

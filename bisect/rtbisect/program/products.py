@@ -15,7 +15,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import cut, encode
 
-#: Of one file; it is read as a whole.
+#: Most bytes of one file; it is read as a whole.
 MOST_BYTES = 512 << 20
 
 #: The byte that stands for each byte of the path of a worktree: all of them are equally long.

@@ -23,7 +23,7 @@ from rtbisect.words.speak import speak
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-#: That of all first builds: equal code makes equal products.
+#: Seed of all first builds: equal code makes equal products.
 FIRST_SEED = 1
 
 #: Two links with one seed; then others, two of which may agree where few functions move.
@@ -49,7 +49,7 @@ def check_seed(tree: Path, link: Callable[[int], bool]) -> Finding | None:
             # The run that follows tells why.
             return None
         after = _stamps(tree)
-        # What a link does not write is as it was before.
+        # A file that a link does not write stays as it was.
         made.append(made[-1] | _hashes(path for path in after if after[path] != before.get(path)))
         before = after
     _, one, again, *others = made

@@ -63,7 +63,7 @@ def unit_of_tool(tool: Format, metric: str) -> str:
 #: Ends of units that `go test -bench` prints.
 _RATES = ("/op", "/s")
 
-#: In characters.
+#: Longest unit, in characters.
 _LONGEST_UNIT = 16
 #: Longest line that is parsed, in characters.
 _LONGEST_LINE = 2000
@@ -202,7 +202,7 @@ def _go(text: str) -> Iterator[Figure]:
             yield Figure(name, _number(value), unit)
 
 
-#: Behind the name.
+#: Times of a benchmark of criterion, which stand behind its name.
 _CRITERION = re.compile(rf"time:\s{{1,20}}\[{_N} {_TIME} {_N} {_TIME} {_N} {_TIME}\]\s{{0,20}}")
 
 

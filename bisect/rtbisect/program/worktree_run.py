@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 _NO_MEASUREMENT = (
     Commands.NOT_FINITE, Commands.TOO_LARGE, Commands.NO_RATIO, Commands.UNITS_DIFFER,
 )  # fmt: skip
-#: Of an output without a figure so many lines are shown.
+#: Lines that are shown of an output without a figure.
 _MOST_SEEN = 3
 #: Seconds of a build that is made twice, to see whether its products are equal.
 QUICK_S = 60.0
@@ -87,7 +87,7 @@ class CommandSettings:
     restore: Callable[[str], Path]
     #: What identifies the sources of a sha: equal sources are equal kernels to the search.
     tree_of: Callable[[str], str]
-    #: What of the sources of a sha is not here; None where all is.
+    #: Which sources of a sha are missing here; None where none are.
     lacking: Callable[[str], Finding | None] = lambda _sha: None
     #: Full shas of revisions that a person does not want to be tested.
     skip: frozenset[str] = frozenset()
@@ -100,11 +100,11 @@ class CommandSettings:
     #: Builds revisions and keeps their trees; None where nothing is built, and all revisions run in
     #: one worktree.
     builds: BuildTrees | None = None
-    #: What counts instructions, where that is asked; None: nothing.
+    #: Tool that counts instructions; None where that was not asked.
     counter: Counter | None = None
-    #: They are the figure.
+    #: The counted instructions are the figure.
     counted: bool = False
-    #: What these leave; None where builds are known by their sources.
+    #: Files that builds leave; None where builds are known by their sources.
     products: Products | None = None
 
 
@@ -434,13 +434,13 @@ def _seen(out: Path, error: NoFigureError) -> tuple[str, ...]:
 
 
 def _last_lines(out: Path) -> tuple[str, ...]:
-    """Of an output, or of errors where there is no other."""
+    """The last lines of the output of a run, or of its errors where there is no output."""
     lines = tail(out) or tail(out.with_suffix(".err"))
     return tuple(cut(line, 80) for line in lines[-_MOST_SEEN:])
 
 
 def _ended(code: int) -> tuple[RunStatus, Finding]:
-    """Of a run that is no evidence by its exit code."""
+    """Status and reason of a run that is no evidence by its exit code."""
     status = RunStatus.SKIPPED if code == SKIP else RunStatus.INVALID
     return status, Finding.of(Commands.ENDED, code=code)
 

@@ -48,15 +48,15 @@ _LINE = 400
 class AbTest:
     """Two kernels that were booted for a report."""
 
-    #: What the newer one is.
+    #: What the newer kernel is.
     what: Finding
     #: Their full shas, and how tags call them, as in `ReportInput`.
     base: str
     new: str
     names: tuple[tuple[str, str], ...] = ()
-    #: Of the figure of the report, turned: REGRESSED takes the effect back.
+    #: Judgement of the report's figure, turned: REGRESSED takes the effect back.
     judgement: Judgement
-    #: How the report judges it.
+    #: How the report judges the figure.
     limit: Threshold
     #: The campaign that booted them, with what it found and cost.
     check: str
@@ -80,7 +80,7 @@ def context(report: ReportInput, test: AbTest) -> dict[str, Any]:
     def told(findings: Iterable[Finding]) -> list[str]:
         return [said(report, each, _LINE) for each in findings]
 
-    # Of one that did not get so far its own campaign says why.
+    # Where a judgement did not get so far, its own campaign says why.
     measured = judgement.two_sided
     proof = tuple(_proof(report, judgement)) if measured else ()
     setup = [_setup(report), Finding.of(Joined.SENTENCE, findings=proof)] if measured else []

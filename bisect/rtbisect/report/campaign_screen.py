@@ -41,7 +41,7 @@ class Tone(Enum):
     """How a part of a line looks."""
 
     PLAIN = "plain"
-    #: What stands behind what matters.
+    #: For what matters less than the rest of the line.
     SOFT = "soft"
     STRONG = "strong"
     #: Like the older end and like the newer one; a check that holds and one that does not.
@@ -61,7 +61,7 @@ class Row:
 
     @property
     def label(self) -> str:
-        """What stands in front of it."""
+        """The label in front of the line."""
         return LABELS[self.line] if self.line else ""
 
 
@@ -94,7 +94,7 @@ class CampaignScreen:
     #: Figures by revision and metric; with units by metric.
     _figures: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
     _units: dict[str, str] = field(default_factory=dict)
-    #: What is searched; "" while it is open.
+    #: Metric that is searched; "" while it is not chosen.
     _metric: str = ""
     _sure: bool = False
     #: SPREAD as it was told last.
@@ -105,7 +105,7 @@ class CampaignScreen:
     _now: Finding | None = None
     _checks: dict[Finding, Finding] = field(default_factory=dict)
     _gates: Counter[str] = field(default_factory=Counter)
-    #: What is left, and when that was told.
+    #: Time that is left, and the clock's seconds when that was told.
     _left: tuple[Left, float] | None = None
     _kept: _Kept | None = None
 
@@ -185,7 +185,7 @@ class CampaignScreen:
         self._left = (left, self.clock()) if left else None
 
     def end(self) -> None:
-        """Nothing is done any more."""
+        """The campaign does nothing any more."""
         self._now = self._left = None
 
     def rows(self, width: int, *, ascii_only: bool = False) -> Iterator[Row]:
@@ -283,7 +283,7 @@ class CampaignScreen:
         yield Row(Line.LIKELIEST, (self._said(likeliest),))
 
     def _marks(self, told: Any) -> dict[int, tuple[str, Tone]]:
-        """By the place of each tested candidate, what is drawn there."""
+        """What is drawn at each tested candidate, keyed by its place in the range."""
         drawn = {
             "older": (self._voice.older[0], Tone.OLDER),
             "newer": (self._voice.newer[0], Tone.NEWER),

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 #: The body of a mail of ours: what people read is one screen.
 MOST_LINES = 60
-#: What is taken back, step by step.
+#: Details that are taken back, one step after another, where a mail is too long.
 _LESS: tuple[dict[str, Any], ...] = (
     {"origins": 2, "candidates": 5},
     {"emulator": False},
@@ -50,7 +50,7 @@ _LESS: tuple[dict[str, Any], ...] = (
     {"proof": 2, "reasons": 2},
     {"console": 4, "origins": 1, "candidates": 3},
     {"ends": 5, "origins": 0, "reasons": 1, "proof": 1},
-    # Of the longest ones.
+    # The last steps, for the longest mails.
     {"alone": False},
     {"paragraph": 250, "line": 120, "console": 3, "ends": 3},
 )
@@ -291,7 +291,7 @@ def result_json(report: ReportInput, **replacements: Any) -> str:
     stand in the place of what the report has under their names.
     """
     graph = report.graph
-    # Of a long history it takes longer than the answer.
+    # The graph of a long history takes longer to write than the answer.
     told = replace(report, graph=replace(graph, commits=()))
     document = spoken(told, voice_of_report(report)) | replacements
     del document["sought"]

@@ -39,7 +39,7 @@ _MOST = 3
 _PAIR = KernelRole.PARENT, KernelRole.CULPRIT
 #: Characters of a revision beside them.
 _NAME = 16
-#: Before it is known whether they do.
+#: Widest that the table may be before it is known whether the columns fit.
 _WIDEST = 200
 _KERNELS = {
     KernelRole.BASE: "older end",
@@ -140,7 +140,7 @@ def _beside(level: str, window: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Headings:
-    """What figures stand below in a table."""
+    """The headings above the figures of a table."""
 
     #: By suite and window: the suite and what runs beside it; of windows that are alike in that
     #: their names, too.

@@ -38,7 +38,7 @@ class LayoutPanel:
 
     name: str
     unit: str
-    #: In the unit, of each layout.
+    #: Figures of each layout, in the unit.
     values: tuple[tuple[float, ...], ...]
     #: Added before the logarithm where the standard deviations are of logarithms; else None.
     floor: float | None

@@ -86,7 +86,7 @@ class Letter:
     #: `Footers.TAGS`; None where nothing is there to fix.
     tags: Finding | None
     closing: tuple[Finding, ...]
-    #: To the operator alone.
+    #: Notes to the operator alone.
     before_sending: tuple[Finding, ...]
 
     @property
@@ -134,20 +134,20 @@ def names_culprit(report: ReportInput) -> bool:
     return report.result.outcome is Outcome.CULPRIT and report.culprit is not None
 
 
-#: What other parts of a mail tell of one commit.
+#: Kinds of reasons that other parts of a mail tell where it names one commit.
 _ELSEWHERE = {each.value for kinds in (Causes, Attributions) for each in kinds} | {
     Proofs.PROBABILITY.value,
     Proofs.REPAIRS.value,
     Endings.CULPRIT.value,
 }
-#: What the table of the ends tells, and the gates.
+#: Kinds of reasons that the table of the ends tells, or the gates.
 _IN_TABLES = {Reasons.JUDGED.value, Reasons.OBJECTION.value}
 
 
 def _reasons(report: ReportInput) -> tuple[Finding, ...]:
     elsewhere = _IN_TABLES | (_ELSEWHERE if names_culprit(report) else set())
     difference = report.result.difference
-    # Of a commit that is named the proof tells it.
+    # Where a commit is named, the proof tells what makes the difference.
     first = (difference.why,) if difference and report.culprit is None else ()
     rest = (each for each in report.result.reasons if each.kind not in elsewhere)
     return (*first, *rest)

@@ -68,9 +68,9 @@ _ACTIVE = re.compile(r"#|>|From |---|diff |Index: |[A-Za-z-]+-by:")
 class Envelope:
     """The headers that differ between mails."""
 
-    #: Who writes.
+    #: The bot that writes the mail.
     bot: Bot
-    #: As `address` takes them, `cc` too.
+    #: Recipients as `address` takes them; `cc` likewise.
     to: tuple[str, ...]
     subject: str
     #: ISO 8601.

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 PAGE = "index.html"
 
-#: Of the draft, as far as they are there.
+#: Files of the draft that a page links to, as far as they are there.
 DRAFT = "report.eml"
 _FILES = (DRAFT, "campaign.log", "bisect.log", "result.json")
 
@@ -137,7 +137,7 @@ def _earlier(report: ReportInput, earlier: Sequence[EarlierFigure]) -> dict[str,
     }
 
 
-#: So many commits are shown at once.
+#: Commits that a page shows unfolded.
 _LIKELY = 12
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-#: Of the axis: two labels are no nearer to each other.
+#: Least distance of two labels, as a share of the axis.
 _APART = 0.17
 _ROUND = (1.0, 2.0, 5.0)
-#: That a number holds.
+#: The largest number that a float holds.
 _MOST = sys.float_info.max
 
 
@@ -103,11 +103,11 @@ def _decades(low: float, high: float) -> Iterable[float]:
 
 
 def _roundness(value: float) -> tuple[int, float]:
-    """Nothing first, then powers of ten, then 2 and 5 times those."""
+    """Sort key: 0 first, then powers of ten, then 2 and 5 times those, then the rest."""
     if value == 0:
         return 0, 0.0
     power = 10.0 ** math.floor(math.log10(abs(value)))
-    # Of the least numbers there are the power is nothing.
+    # For the smallest floats the power is 0.
     for rank, each in enumerate(_ROUND, 1):
         if math.isclose(abs(value), each * power):
             return rank, value

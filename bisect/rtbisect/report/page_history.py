@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rtbisect.model.lab import Run
     from rtbisect.model.report import ReportInput
 
-#: In pixels: all of a picture, and below the plot.
+#: Heights in pixels: of the whole picture, and of what lies below the plot.
 _HEIGHT, _BELOW = 260, 28
 #: In percent: beside the labels of the axis, and dots of one revision beside each other.
 _BESIDE = 15.0
@@ -227,7 +227,7 @@ class _Plot:
 
 
 def _boots(report: ReportInput, runs: Sequence[Run]) -> list[tuple[Run, float]]:
-    """Those that tell the searched figure, with it."""
+    """The runs that have the searched figure, each with its value."""
     key = report.result.metric
     if key is None:
         return []

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 #: its label, where in it its dots lie and how far they reach, and below the rows the axis' values.
 ABOVE = 28
 _ROW, _DOTS, _REACH, _AXIS = 62, 38, 20, 20
-#: From left to right, in percent.
+#: Where the plot begins on the left and ends on the right, in percent of the picture.
 _LEFT, RIGHT = 2.0, 98.0
 #: Dots that would cover each other lie above and below, then beside each other.
 _SHIFTS = (0, -8, 8, -16, 16)
@@ -83,11 +83,11 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """What the template draws."""
+    """A picture as the template draws it."""
 
-    #: Of the page, for links within it.
+    #: Name within the page, for links to the picture.
     name: str
-    #: For who does not see it.
+    #: Text for readers who do not see the picture.
     description: str
     height: float
     #: Below the dots, and above them.
@@ -98,7 +98,7 @@ class Picture:
 
     @property
     def kernels(self) -> frozenset[str]:
-        """Of which kernels it has dots."""
+        """Kernels that have dots in the picture."""
         return frozenset(dot.kernel for dot in self.dots)
 
 
@@ -108,7 +108,7 @@ class SideRow:
 
     name: str
     sample: Sample
-    #: As of a `Dot`.
+    #: `without`, `with` or `other`, as of a `Dot`.
     kernel: str
 
 

@@ -66,7 +66,7 @@ def posterior(report: ReportInput) -> tuple[tuple[float, tuple[str, ...]], ...]:
     order = sorted(report.result.candidates, key=lambda pair: -pair[1])
     return tuple(
         (
-            # What is no number has no bar.
+            # A value that is no finite number has no bar.
             round(100 * max(0.0, min(1.0, value)), 2) if math.isfinite(value) else 0.0,
             row((probability(value), short(sha), subjects.get(sha, ""))),
         )

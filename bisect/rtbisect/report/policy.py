@@ -107,7 +107,7 @@ class Addressee:
     """An address as it was found, with foreign text."""
 
     address: str
-    #: Of whom it is; "" for a list.
+    #: Name of the person; "" for a list.
     name: str
     source: AddressSource
     #: For REGRESSIONS the kind of the tree, for a list of the SITE the word that it is for, for a

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class Step(NamedTuple):
     """A part of a recipe."""
 
-    #: What its lines do, a `Recipe`.
+    #: A `Recipe` that tells what the lines do.
     about: Finding
-    #: For a shell.
+    #: Lines for a shell.
     lines: tuple[str, ...]
 
 
@@ -36,9 +36,9 @@ class Step(NamedTuple):
 class Published:
     """Addresses that a reader can fetch; "" for what is nowhere."""
 
-    #: What pip installs this program from.
+    #: URL that pip installs this program from.
     program: str = ""
-    #: Of the campaign's data, with a slash at its end.
+    #: URL of the campaign's data, with a slash at its end.
     evidence: str = ""
 
 
@@ -122,7 +122,7 @@ class _Boots(NamedTuple):
     """How many boots of each kernel are enough, and what that rests on."""
 
     wanted: int
-    #: Of so many boots of the kernel that is worse so many show it.
+    #: Of `of` boots of the worse kernel `seen` show the difference.
     seen: int
     of: int
 

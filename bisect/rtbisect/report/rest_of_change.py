@@ -34,7 +34,7 @@ class Rest:
 
     @property
     def found(self) -> Finding:
-        """As a finding."""
+        """The rest of the change, told as a finding."""
         return Finding.of(Answered.REST, share=self.share, command=self.command)
 
 

@@ -11,7 +11,7 @@ from rtbisect.words.strip import level
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: In the place of a figure that there is none of.
+#: Drawn where a revision has no figure.
 NO_FIGURE = " "
 
 
@@ -21,9 +21,9 @@ class Column:
 
     #: The middle of its runs; None where it has none.
     value: float | None
-    #: One character, drawn below it.
+    #: One character, drawn below the column.
     mark: str
-    #: What the search is about: it stays where not all columns fit.
+    #: The revision that the search is about: its column stays where not all columns fit.
     named: bool = False
 
 

@@ -48,18 +48,18 @@ class Change:
     metric: str
     #: "" where there is none.
     unit: str
-    #: It is a share of failing runs, 0 to 1.
+    #: The figure is a share of failing runs, 0 to 1.
     share: bool
     #: `effect` is a ratio, else a difference.
     ratio: bool
     before: Side
     after: Side
-    #: With its 95% interval; None where only the ends are known, without a test of both.
+    #: The effect and its 95% interval; None where only the ends are known, without a test of both.
     effect: tuple[float, float, float] | None
 
     @property
     def found(self) -> Finding:
-        """As a finding."""
+        """The change told as a finding."""
         sides = {"before": self._side(self.before), "after": self._side(self.after)}
         if self.share:
             return Finding.of(Answered.SHARES, **sides)
@@ -107,7 +107,7 @@ def change_of(request: CampaignRequest, result: Result, runs: Sequence[Run]) -> 
 
 
 def _effect(judged: Judgement | None) -> tuple[float, float, float] | None:
-    """Of the figure itself, and only where the interval is one."""
+    """Effect and interval of the figure itself; None where a number of them is not finite."""
     if judged is None or judged.figure is not None:
         return None
     numbers = (judged.effect, *judged.interval)
@@ -156,7 +156,7 @@ def columns_of(
 
 def _mark(revision: TestedRevision, ends: tuple[str, str]) -> str:
     if revision.skipped is not None:
-        # It was tested, but what that said is in doubt.
+        # The revision was tested, but what its runs said is in doubt.
         return OPEN if revision.skipped.kind in _IN_DOUBT else SKIPPED
     if revision.probability_bad >= MARKED:
         return ends[1]

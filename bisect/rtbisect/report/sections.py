@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import Judgement, MetricKey, Sample, Threshold
     from rtbisect.model.report import Repaired, ReportInput
 
-#: Where the search leaves no doubt of a revision.
+#: Probability from which on the search leaves no doubt that the newest kernel has the change.
 _SURE = 0.95
 #: Fixes: tags and measurements of what a revert brings back that are told, each.
 _TOLD_REPAIRS = 2
@@ -122,7 +122,7 @@ def _of_builds(report: ReportInput) -> Iterator[Finding]:
     if difference is not None:
         yield difference.why
         if difference.by is DiffersBy.CODE:
-            # What other builds say stands in it.
+            # The reason above tells what other builds say.
             return
     if builds is not None and builds.check is CheckName.BUILDS and builds.judgement is not None:
         yield Finding.of(Shows.BUILDS, why=builds.note)
@@ -135,7 +135,7 @@ def _of_builds(report: ReportInput) -> Iterator[Finding]:
 
 
 def _of_gates(report: ReportInput) -> Iterator[Finding]:
-    """What gates that passed have found beside that."""
+    """What the gates that passed have found, beside the builds."""
     passed = {g.name: g for g in report.result.gates if g.status is GateStatus.PASS}
     for name, kind in _GATES.items():
         if name in passed:
@@ -271,7 +271,7 @@ def concerns(report: ReportInput) -> Iterator[Finding]:
     if report.synthetic_workload and named:
         yield _program(named)
     if report.sought is Sought.REPAIR:
-        # What is asked of them stands above.
+        # Where the mail asks the stable series to pick the repair, it says so above.
         yield from () if asks_to_pick(report) else series(report)
     else:
         yield from brings_back(report)
@@ -304,7 +304,7 @@ def brings_back(report: ReportInput) -> Iterator[Finding]:
     """What a revert brings back, by measurements and by the words of the commit."""
     for known in report.repaired[-_TOLD_REPAIRS:]:
         yield _repaired(report, known)
-    # What was measured says more than what a commit says of itself.
+    # Measurements say more than the tags of a commit.
     tags = report.culprit.fixes if report.culprit and not report.repaired else ()
     for tag in tags[:_TOLD_REPAIRS]:
         yield Finding.of(Concerns.REPAIRS, tag=cut(tag, 100))

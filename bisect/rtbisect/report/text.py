@@ -128,7 +128,7 @@ class Column:
     title: str
     #: Its cells stand right, as numbers do, and are never cut.
     right: bool = False
-    #: Stands over the title.
+    #: Heading over the title.
     over: str = ""
 
 

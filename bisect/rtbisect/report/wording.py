@@ -62,7 +62,7 @@ def words_of(report: ReportInput) -> ReportWords:
 def voice_of_report(report: ReportInput) -> Voice:
     """How a campaign is told in its report, which knows what was proved."""
     voice = voice_of(report.sought, report.measured)
-    # Of a command there are builds where it asked for them.
+    # A search on a command has builds only where they were asked for.
     voice = replace(voice, builds=voice.builds or report.summary.builds > 0)
     voice = with_ends(voice, (report.graph.older, report.graph.newer))
     parents = {check.parent: "parent" for check in report.result.verifications if check.parent}

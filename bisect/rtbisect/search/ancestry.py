@@ -58,7 +58,7 @@ class _Stretches:
     def of(
         cls, parents: Sequence[tuple[int, ...]], children: Sequence[tuple[int, ...]]
     ) -> _Stretches:
-        """Those of a graph, parents before children."""
+        """The stretches of a graph, in which parents come before children."""
         size = len(parents)
         if size <= _PLAIN:
             return cls(np.arange(size), np.zeros(size, dtype=np.intp), plain=True)

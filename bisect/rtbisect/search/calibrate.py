@@ -57,7 +57,7 @@ class Calibration:
     shift: float
     #: The ends differ the other way round.
     swapped: bool = False
-    #: What of a boot the ends differ in.
+    #: The part of a boot's figure in which the ends differ.
     figure: Aspect = WHOLE
     #: All boots of both ends gave the same figure to the last digit.
     still: bool = False
@@ -154,9 +154,9 @@ def calibration_of(spec: SearchSpec, ledger: Ledger) -> Calibration:
 class EndBoots:
     """The boots of one end in the order of their time."""
 
-    #: As measured: with what hosts add.
+    #: The views of each boot as measured, with what hosts add.
     views: tuple[Views, ...]
-    #: By the names of the hosts, one for each boot; empty: all on one host.
+    #: Name of the host of each boot; empty: all on one host.
     hosts: tuple[str, ...] = ()
 
     def first(self, boots: int) -> EndBoots:
@@ -183,11 +183,11 @@ class LookRule:
     floor: float
     #: Alpha of one look.
     alpha: float
-    #: Of the sampled permutations.
+    #: Seed of the sampled permutations.
     seed: int
     #: Means are compared (shares, counts), not medians.
     mean: bool
-    #: It is the budget that has no further look.
+    #: After the last look it is the budget that allows no further one.
     bounded: bool = False
     #: Runs pass or fail, and p is that of all looks.
     shares: bool = False
@@ -323,7 +323,7 @@ class _Other:
     figure: Aspect
     size: float
     p: float
-    #: Of alpha; it is divided among so many figures.
+    #: Share of alpha of this kind of difference; it is divided among so many figures.
     share: float
     number: int = 1
 

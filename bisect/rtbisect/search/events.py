@@ -35,7 +35,7 @@ class Booted:
     #: The searched figure; None where the boot does not have it.
     observation: Observation | None
     seconds: float
-    #: As in Built.
+    #: Code layout of the build, as in Built.
     layout: int = 0
 
 

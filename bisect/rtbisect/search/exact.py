@@ -28,7 +28,7 @@ class Exact:
     figures: Mapping[str, float]
     #: Revisions that cannot be measured.
     untestable: frozenset[str]
-    #: Between the badness of both ends.
+    #: The middle between the badness of both ends.
     middle: float
 
     @cached_property

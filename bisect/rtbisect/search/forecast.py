@@ -40,15 +40,15 @@ class Forecast:
     """What a search still takes."""
 
     boots: Expected
-    #: With those of other layouts.
+    #: Builds, with those of other layouts.
     builds: Expected
     seconds: Expected
-    #: That it names a commit within its budget, 0..1.
+    #: Probability that the search names a commit within its budget, 0..1.
     chance: float
 
 
 def ended(*, named: bool) -> Forecast:
-    """Of a search that is over."""
+    """The forecast of a search that is over."""
     nothing = Expected(0.0, 0.0, 0.0)
     return Forecast(boots=nothing, builds=nothing, seconds=nothing, chance=float(named))
 

@@ -52,7 +52,7 @@ _ROUGH = 6
 _WORTH = 9.0
 #: A kernel that has this share of the shift, and lacks as much, lies between the ends.
 _INSIDE = 0.1
-#: Of the interval of a share: a quantile at each side.
+#: Probability left out at each side of the interval of a share.
 _TAIL = 0.05
 
 
@@ -71,7 +71,7 @@ class Stretch:
 class Gradual:
     """Whether the change came in many steps."""
 
-    #: That it did, against all else, 0..1.
+    #: Probability that it did, against all else, 0..1.
     probability: float
     #: If it did, the shares of the shift of all stretches (q, STRETCHES), and how likely each row
     #: is (q,).

@@ -34,7 +34,7 @@ class Terms:
 
     build_s: float
     boot_s: float
-    #: None: there are no builds with other layouts.
+    #: Seconds of a build with another layout; None: there are no such builds.
     layout_s: float | None
     #: Other layouts of both ends that come first, each booted once.
     end_layouts: int = 0
@@ -78,7 +78,7 @@ class Outlook:
 
     #: Probability of each commit that can be the culprit, in the order of the history (n,).
     commits: Floats
-    #: Of no regression; with the commits 1.
+    #: Probability of no regression; it adds up to 1 with those of the commits.
     none: float
     #: Places of built kernels in that line; -1 is the good end.
     built: tuple[int, ...]

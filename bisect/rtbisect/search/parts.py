@@ -22,7 +22,7 @@ class Parts:
     controls: bool = True
     #: Builds of one code differ: tau may be more than 0.
     build_noise: bool = True
-    #: Nothing may have regressed (H0).
+    #: The model has the hypothesis that nothing has regressed (H0).
     none: bool = True
     #: The search measures other layouts of a revision, where there are such builds.
     layouts: bool = True
@@ -69,7 +69,7 @@ class Parts:
         return cls(build_noise=build_noise, **{name: getattr(limits, name) for name in RULES})
 
 
-#: What the program searches with.
+#: All parts: with these the program searches.
 WHOLE_MODEL = Parts()
 #: Parts that came after the first campaigns.
 RULES = tuple(part.name for part in fields(Parts) if part.name in FIRST_RULES)

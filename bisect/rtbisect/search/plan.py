@@ -353,7 +353,7 @@ def _one_more_boot(state: SearchState, kernel: Kernel) -> Trial:
 
 
 def _cell_weights(posterior: Posterior) -> Floats:
-    """What each cell holds of all mass on commits, shape (c,)."""
+    """The part of all mass on commits that each cell holds, shape (c,)."""
     mass = np.array([float(cell.weights.sum()) for cell in posterior.cells])
     weight: Floats = mass / max(float(mass.sum()), 1e-300) * float(posterior.commits.sum())
     return weight

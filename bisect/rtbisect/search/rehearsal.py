@@ -38,7 +38,7 @@ REST = 0.08
 _FREE = 1 << 40
 #: Draws of levels that may be too close to each other.
 _TRIES = 20
-#: No place: the good end is -1.
+#: Stands for no place; -1 is the good end.
 _NONE_DUE = -2
 #: Room for further kernels.
 _ROOM = 12
@@ -50,7 +50,7 @@ class Rehearsed:
 
     boots: Floats
     builds: Floats
-    #: Of these builds those of other layouts.
+    #: How many of these builds had another layout.
     layouts: Floats
     #: It ended with a commit; it ended. One that did not takes more than is said.
     named: Bools
@@ -158,10 +158,10 @@ class _Play:
 class _Belief:
     """What each rehearsed search believes."""
 
-    #: That the culprit lies between a kernel and the one before it (r, k), and that there is none.
+    #: Probability that the culprit is between a kernel and the one before (r, k), or nowhere (r,).
     between: Floats
     none: Floats
-    #: That a kernel is bad (r, k).
+    #: Probability that a kernel is bad (r, k).
     bad: Floats
     #: By how much bad kernels are worse; standard deviations of builds, and of the middle of a
     #: side (r,).
@@ -344,7 +344,7 @@ class _Next:
     new: Bools
     layout: Bools
     control: Bools
-    #: Nothing tells anything.
+    #: No boot that is possible tells anything.
     dull: Bools
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: Hypotheses compared for being inseparable hold this share of the mass, and are at most so many.
 _COMPARED_MASS = 0.999
 _COMPARED = 400
-#: What follows from the boots and does not depend on the limits.
+#: Cached values that follow from the boots and do not depend on the limits.
 _OF_BOOTS = (
     *("_heard", "two_speeds", "drift", "_calm_and_ledger", "ends", "calm_ends", "small"),
     *("belief", "likeliest_set", "_pairs", "gradual", "two"),
@@ -40,7 +40,7 @@ class SearchState:
     """Specification and log; everything else is derived from these two, on demand."""
 
     spec: SearchSpec
-    #: Of `spec.graph`, made once.
+    #: Ancestry of `spec.graph`, made once.
     ancestry: Ancestry = field(compare=False, repr=False)
     #: What was built and booted, in the order in which it was heard.
     events: tuple[Event, ...] = ()

@@ -36,7 +36,7 @@ class Shown:
     """How a budget deals with a change of one size (in standard deviations of a boot)."""
 
     effect: float
-    #: That a search finds its commit within the budget, 0..1.
+    #: Probability that a search finds its commit within the budget, 0..1.
     chance: float
     #: The `max_boots` that finds it with ENOUGH; None: more than is ever asked for.
     max_boots: int | None

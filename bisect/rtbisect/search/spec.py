@@ -41,7 +41,7 @@ class BootPurpose(StrEnum):
     REVERT = "revert"
     CAUSE = "cause"
     WITHOUT_RT = "without PREEMPT_RT"
-    #: A person wants it.
+    #: A person asked for this boot.
     ASKED = "asked for"
     #: A boot of the end that the merge base replaces.
     GIVEN = "given"
@@ -148,5 +148,5 @@ class SearchAnswer:
     #: Revisions, with p, that the culprit does not explain; the culprit among them has boots of its
     #: own that lie further off.
     unlike: tuple[tuple[str, float], ...] = ()
-    #: As in Finish.
+    #: Whether the culprit is sure, as in Finish.
     sure: bool = True

@@ -49,7 +49,7 @@ class Spread:
     #: Full shas of what was booted, and how probable it is that each is like the newer end.
     tested: tuple[str, ...]
     newer: tuple[float, ...]
-    #: Of the likeliest commit; foreign text.
+    #: Subject of the likeliest commit; foreign text.
     subject: str
 
 

@@ -40,7 +40,7 @@ _WEIGHED = 200
 class TwoCulprits:
     """Whether there are two culprits."""
 
-    #: That there are, 0..1.
+    #: Probability that there are two culprits, 0..1.
     probability: float
     #: For each candidate (n,): that it is a culprit, alone or with another one.
     commits: Floats

@@ -85,7 +85,7 @@ class VerifyState:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """What was heard, as the compared figure."""
+        """The ledger of what was heard, with the compared figure."""
         events = (
             replace(heard, observation=compared(self.spec, heard))
             if isinstance(heard, Booted)
@@ -140,14 +140,14 @@ class _Check:
     #: The revision that should be better, and the one that should be worse.
     base: str
     new: str
-    #: As in Boot.
+    #: What boots of this check are for, as in Boot.
     purpose: BootPurpose
     #: Boots a side at each look, ascending; and whether all of them have one p value.
     looks: tuple[int, ...] = ()
     one_p: bool = False
     #: Boots of each kernel that are to be reached; empty: the check is closed.
     wanted: tuple[tuple[Kernel, int], ...] = ()
-    #: The culprit can be named without them; `verification` is what the boots so far say.
+    #: The culprit can be named without these boots; `verification` is what the boots so far say.
     late: bool = False
     #: None while the check is open and nothing can be said.
     verification: Verification | None = None

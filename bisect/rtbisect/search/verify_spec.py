@@ -34,7 +34,7 @@ class VerifySpec:
     #: The searched metric, and what of it is compared.
     threshold: Threshold
     figure: Aspect = WHOLE
-    #: Of the order of the boots.
+    #: Seed of the order of the boots.
     seed: int
     #: The commit that takes the culprit back on `tip`; None with the reason in `no_revert`.
     revert: str | None
@@ -44,7 +44,7 @@ class VerifySpec:
     #: too few for a pass.
     boots: int = 6
     revert_boots: int = 3
-    #: Of all looks of a check together.
+    #: Error rate (alpha) of all looks of a check together.
     alpha: float = 0.01
     #: The boots of good and bad from the calibration, to say how much of their shift the culprit
     #: explains, and whether a share that is not seen is none; empty where that is not asked.

@@ -30,16 +30,16 @@ class CampaignRecord:
     """A campaign as it stands in the store."""
 
     id: str
-    #: Of the request; the id begins with it.
+    #: Kind of the request; the id begins with it.
     kind: str
-    #: What was asked, as it is kept.
+    #: The request in JSON, as it is kept.
     request_json: str
     state: CampaignState
     #: ISO 8601.
     created: str
     result: Result | None
     report: Report | None
-    #: Why it is paused.
+    #: Why the campaign is paused.
     note: str
     #: What it has cost; None while it runs, and of those that older programs made.
     summary: Summary | None = None
@@ -253,11 +253,11 @@ class CampaignStore:
         return self._names(sa.true())
 
     def unfinished(self) -> tuple[str, ...]:
-        """Those that run or are paused."""
+        """Campaigns that run or are paused."""
         return self._names(db.campaign.c.state == CampaignState.RUNNING)
 
     def ended_since(self, since: datetime) -> tuple[str, ...]:
-        """Those whose last step has ended since."""
+        """Campaigns whose last step has ended since then."""
         return self._names(db.campaign.c.ended_s >= since.timestamp())
 
     def of_request(self, request: CampaignRequest) -> tuple[str, ...]:

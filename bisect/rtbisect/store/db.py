@@ -23,7 +23,7 @@ from rtbisect.store import codec, schema
 
 BUSY_TIMEOUT_MS = 10_000
 
-#: What to do next.
+#: Hints that errors give: what to do next.
 ANOTHER = "give a directory that can be written to with --state"
 FREE = "free disk space or mend the file system, then run `rtbisect resume`"
 

@@ -63,9 +63,9 @@ class MailedReport(NamedTuple):
     """A report beside its mails."""
 
     campaign: str
-    #: Where the campaign says that it stands.
+    #: State of the report by the campaign.
     state: ReportState
-    #: Where its mail stands, None for none.
+    #: State of the report's mail; None where there is none.
     mail: MailState | None
     #: Whether there is a mail that takes it back.
     withdrawn: bool

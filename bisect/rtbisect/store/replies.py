@@ -51,7 +51,7 @@ class KeptReply:
     #: Commands in it, in their order: pairs of name and argument, which may be "".
     asked: tuple[tuple[str, str], ...]
     state: ReplyState
-    #: What its state comes from; None where nothing is to be said.
+    #: Why the reply has this state; None where nothing is to be said.
     why: Finding | None = None
     #: The same in all copies of a mail; "" where that is not known.
     digest: str = ""
@@ -97,7 +97,7 @@ class Replies:
         return bool(self.database.execute(db.insert_new(table, reply)))
 
     def read(self) -> frozenset[str]:
-        """What an inbox has no more to hand out."""
+        """Names of messages that an inbox need not hand out any more."""
         return frozenset(self.database.values(sa.select(names.c.name)))
 
     def mark_read(self, name: str) -> None:
@@ -112,16 +112,16 @@ class Replies:
         )
 
     def of_sender(self, sender: str) -> tuple[KeptReply, ...]:
-        """Those of one person."""
+        """Replies of one person."""
         return self._replies(table.c.sender == sender)
 
     def of_day(self, at_iso: str) -> tuple[KeptReply, ...]:
-        """Those that came on the day of a time."""
+        """Replies that came on the day of this time."""
         day = at_iso[:10]
         return self._replies(sa.and_(table.c.at >= day, table.c.at < f"{day}~"))
 
     def of_message(self, message_id: str) -> tuple[KeptReply, ...]:
-        """Those that call themselves so."""
+        """Replies with this Message-ID."""
         return self._replies(table.c.message_id == message_id)
 
     def get(self, key: str) -> KeptReply:

@@ -28,7 +28,7 @@ FIRST = "1"
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
-#: What to do with a database that is too new.
+#: Hint that errors give for a database that is too new.
 OTHER_VERSION = "use the version of rtbisect that made it, or another --state"
 
 
@@ -45,7 +45,7 @@ def lift(connection: sa.Connection, path: Path) -> None:
     if version == HEAD:
         return
     for lock, what in _WRITERS.items():
-        # It would write on as if nothing had been lifted.
+        # An older program would write on as if the schema were still the old one.
         if version and locks.is_held(path.parent / lock):
             raise BusyError(
                 f"{what} in {path.parent}, by a program of before schema {HEAD}",

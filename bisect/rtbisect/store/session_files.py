@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SessionFiles:
-    """Those of one campaign."""
+    """The session files of one campaign."""
 
     folder: Path
 

@@ -20,7 +20,7 @@ Files: TypeAlias = "Mapping[str, bytes]"
 Watch: TypeAlias = "tuple[int, ...]"
 Parse: TypeAlias = "Callable[[Files, Window, Watch], tuple[Measurement, ...]]"
 Tell: TypeAlias = "Callable[[Files, Window, Watch], tuple[FigureSource, ...]]"
-#: Of one CPU, by name and unit.
+#: Figures of one CPU, keyed by name and unit.
 Figures: TypeAlias = "dict[tuple[str, str], float]"
 Rate: TypeAlias = "Callable[[Mapping[str, float]], float | None]"
 
@@ -91,7 +91,7 @@ class Suite:
     windows: tuple[Window, ...] = ()
     #: A window lasts so many times longer, because the suite does more than one thing in it.
     lengths: float = 1.0
-    #: Where a window lasts as long as calls take.
+    #: Calls that a window lasts for; None where it lasts a fixed time.
     calls: Calls | None = None
     #: A window with probes on functions, beside one that is explained; only boots have it that are
     #: asked for functions to count.

@@ -19,7 +19,7 @@ class NoiseRow:
     #: Sums over all samples.
     runtime_us: float
     noise_us: float | None
-    #: Of the runtime, 0..100.
+    #: Share of the runtime that was available, 0..100.
     avail_percent: float
     #: The worst sum of one sample.
     max_noise_us: float | None = None
@@ -51,7 +51,7 @@ def contradiction(row: NoiseRow) -> Finding | None:
 
 
 def _wrong_maxima(row: NoiseRow, noise_us: float) -> Finding | None:
-    """What is wrong with the maxima of a row, None for nothing."""
+    """How the maxima of a row contradict it; None where they do not."""
     slack = 1.0 if row.exact else 2.0
     mean_us = noise_us / row.samples
     most_us, single_us = row.max_noise_us, row.max_single_us

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NAME = "ipi"
 
-#: Where the kernel counts interrupts and prints them.
+#: Files of the kernel that count interrupts and print them.
 COUNTED_BY = (
     "arch/x86/include/asm/hardirq.h",
     "arch/x86/kernel/irq.c",
@@ -71,7 +71,7 @@ SHORTEST_S = 0.1
 class Snapshot:
     """One text of /proc/interrupts."""
 
-    #: Those that are online.
+    #: CPUs that are online.
     cpus: tuple[int, ...]
     #: `counts[label][cpu]`; labels are the kernel's in lower case, a device's is its number.
     counts: dict[str, dict[int, int]]

@@ -34,7 +34,7 @@ class Interference:
     """Events of one CPU, kind and source."""
 
     cpu: int
-    #: One of KINDS, or nmi.
+    #: Kind of the source: one of KINDS, or "nmi".
     kind: str
     #: An IRQ's name and vector, a softirq's name and number, a thread's name, "-" for NMIs, or ALL.
     source: str

@@ -40,7 +40,7 @@ from rtbisect.suites.identity import NoiseRow, contradiction
 
 NAME = "osnoise"
 
-#: The tracer itself.
+#: Files of the kernel that make up the tracer.
 COUNTED_BY = ("include/trace/events/osnoise.h", "kernel/trace/trace_osnoise.c")
 
 #: A sample of half a second each second. Noise below the threshold is the cost of measuring.
@@ -69,7 +69,7 @@ class NoiseSample:
     #: Sum of all noises of the sample, and the longest one.
     noise_us: int
     max_single_us: int
-    #: How often noise came in, in the order of _COUNTS.
+    #: How often noise of each kind came in, in the order of _COUNTS.
     counts: tuple[int, ...]
 
 

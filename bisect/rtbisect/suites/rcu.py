@@ -61,7 +61,7 @@ def parse(files: Files, window: Window, watch: Watch) -> tuple[Measurement, ...]
     if hz := _hz(files):
         tick_us = 1e6 / hz
         ticks = Counter(round(us / tick_us) for us in durations_us)
-        # Of two that come equally often the shorter one.
+        # Of counts that come equally often, take the shorter one.
         mode = min(ticks, key=lambda count: (-ticks[count], count))
         shares |= {
             "p50_ticks": figures["p50_us"] / tick_us,
@@ -110,7 +110,7 @@ SUITE = Suite(
     parse=parse,
     # synchronize_rcu() takes some ticks.
     calls=Calls("rcu_calls", figure="calls", longest_s=0.5),
-    # What decides how long a grace period takes (kernel/rcu/tree.c).
+    # Settings that decide how long a grace period takes (kernel/rcu/tree.c).
     facts=(
         "rcu_jiffies_till_first_fqs",
         "rcu_jiffies_till_next_fqs",

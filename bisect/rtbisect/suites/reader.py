@@ -24,7 +24,7 @@ class Reader:
 
     @property
     def options(self) -> str:
-        """What the program is called with for it."""
+        """Options of the reader program for this dose."""
         timers = f" -x {self.timers}" if self.timers else ""
         return f"-m {self.mode} -p {self.period_us}{timers}"
 

@@ -45,7 +45,7 @@ _FIELDS = {
     "thread": slice(126, 138),
 }
 _COUNTS = ("hw", "nmi", "irq", "softirq", "thread")
-#: What lies between the fields.
+#: Characters that separate the fields, keyed by their column in the line.
 _BETWEEN = {3: " ", 4: "#", 11: " ", 24: " ", 37: " ", 38: " ", 39: " ", 61: " "} | dict.fromkeys(
     (86, 99, 112, 125), " "
 )
@@ -70,7 +70,7 @@ class TopRow:
     #: Sums over all samples.
     runtime_us: int
     noise_us: int
-    #: Of the runtime, 0..100.
+    #: Share of the runtime that was available, 0..100.
     avail_percent: float
     #: The worst sum of one sample, and the longest single noise.
     max_noise_us: int

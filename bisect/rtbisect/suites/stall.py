@@ -27,7 +27,7 @@ SYMPTOMS = {
     Symptom.SOFT_LOCKUP: "soft_lockup",
 }
 
-#: What the kernel tells of locks that are taken in a wrong order.
+#: Figure: whether the kernel warned of locks that are taken in a wrong order.
 LOCKDEP = "lockdep"
 
 #: What only a kernel with a detector for it tells, and only while that is switched on.

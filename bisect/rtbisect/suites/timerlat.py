@@ -56,7 +56,7 @@ class Latencies:
     sum_ns: int
     min_ns: int
     max_ns: int
-    #: How many of them took longer.
+    #: How many of them took longer than 100 us.
     over_100us: int
     #: Lower ends in ns and counts, ascending.
     buckets: tuple[tuple[int, int], ...]

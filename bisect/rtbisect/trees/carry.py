@@ -16,7 +16,7 @@ from rtbisect.process.command import encode, printable
 from rtbisect.trees.merge import commit_tree, merge
 from rtbisect.trees.plumbing import WALK_S, Git, full_sha, last_line
 
-#: Of a diff, with all that is binary in it.
+#: Most bytes of a diff, with all that is binary in it.
 MOST_BYTES = 256 << 20
 
 #: The repository of a person is only read.
@@ -28,7 +28,7 @@ def changed_names(repo: Path) -> tuple[str, ...]:
     git = Git(cwd=repo, env=_READ_ONLY)
     if git("rev-parse", "--is-inside-work-tree").strip() != "true":
         return ()
-    # Of a branch without a commit, too, where `git diff HEAD` fails.
+    # `git status` also works on a branch without a commit, where `git diff HEAD` fails.
     words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no")
     changed = git(*_as_its_owner(git), *words, "--ignore-submodules=dirty", timeout_s=WALK_S)
     # Two letters for its state, and a blank.
@@ -77,7 +77,7 @@ class Carried:
     #: Full sha, and the diff to it.
     base: str
     diff: bytes
-    #: By revision: its commit with the changes, or why there is none.
+    #: For each revision its commit with the changes, or why there is none.
     _known: dict[str, str | Finding] = field(default_factory=dict)
 
     def onto(self, sha: str) -> str | Finding:

@@ -26,7 +26,7 @@ class FakeTree:
     reverts: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: What `describe` gives, by sha, in place of its own.
     texts: Mapping[str, CommitText] = field(default_factory=dict)
-    #: By sha.
+    #: What `changes` gives, by sha.
     changed: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
     #: What `tag_names` gives.
     tags: Mapping[str, str] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class FakeTree:
         sha: str,  # noqa: ARG002
         narrowed: Narrowing,  # noqa: ARG002
     ) -> CommitGraph:
-        """Nothing lies between."""
+        """A fake has no commits between those of its graph."""
         return graph
 
     @contextmanager

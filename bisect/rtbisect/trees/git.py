@@ -401,7 +401,7 @@ class GitTree:
         words = ("--no-commit-header", "--max-count=1", "--date=default", f"--format={form}")
         done = self._git().try_("rev-list", *words, full_sha(sha))
         fields = done.stdout.removesuffix("\n").split("\0")
-        # Of what is no commit git says nothing, and no fault.
+        # For an object that is no commit git prints nothing and reports no error.
         if not done.ok or len(fields) != 1 + form.count("%x00"):
             raise self._missing(sha)
         return fields

@@ -36,7 +36,7 @@ _OID, _SIZE = re.compile(rb"sha256:([0-9a-f]{64})"), re.compile(rb"[0-9]{1,18}")
 class Pointer:
     """A file whose contents are kept by LFS."""
 
-    #: From the top of the repository.
+    #: Path from the top of the repository.
     path: str
     #: sha256 of the contents, and their bytes.
     oid: str
@@ -45,7 +45,7 @@ class Pointer:
 
 @dataclass(frozen=True)
 class LfsFiles:
-    """Those of the revisions of a local repository."""
+    """The LFS files of the revisions of a local repository."""
 
     store: Store
     _known: dict[str, tuple[Pointer, ...]] = field(default_factory=dict)

@@ -118,7 +118,7 @@ def _entry(repo: Path, name: str, most_bytes: int) -> tuple[tarfile.TarInfo, byt
             "give paths of your work tree",
         )
     with place.open("rb") as stream:
-        # Its size is no promise: it may grow.
+        # The size of the file is no promise: it may grow.
         data = stream.read(most_bytes + 1)
     if len(data) > most_bytes:
         raise ConfigError(

@@ -34,7 +34,7 @@ class Patch:
 
     #: One line without its [PATCH] mark.
     title: str
-    #: As git apply takes it.
+    #: The diff as `git apply` takes it.
     diff: bytes
 
 

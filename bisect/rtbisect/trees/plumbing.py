@@ -27,7 +27,7 @@ SAFE = (
     "core.excludesFile=/dev/null",
     "core.autocrlf=false",
     "core.untrackedCache=false",
-    # As many as there are processors: a kernel has 80,000 files.
+    # 0: as many workers as there are processors, since a kernel has 80,000 files.
     "checkout.workers=0",
     "core.quotePath=false",
     "submodule.recurse=false",
@@ -110,7 +110,7 @@ def _short(done: Completed, words: Sequence[str]) -> str:
 
 
 def last_line(done: Completed) -> str:
-    """What git said last of why it failed."""
+    """The last line that git printed on why it failed."""
     return done.stderr.strip().split("\n")[-1]
 
 

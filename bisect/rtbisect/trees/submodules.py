@@ -34,7 +34,7 @@ class _Module:
     """A submodule of one revision."""
 
     name: str
-    #: From the top of the repository that holds it.
+    #: Path from the top of the repository that holds the submodule.
     path: str
     commit: str
 
@@ -43,7 +43,7 @@ class _Module:
 class _Holder:
     """A repository that may hold submodules: the one under test, or a submodule itself."""
 
-    #: Where its commits are read.
+    #: The repository whose commits are read.
     git: Git
     #: Where the clone keeps the repositories of submodules.
     kept: tuple[Path, ...]
@@ -128,9 +128,9 @@ def _is_plain(path: str) -> bool:
 
 @dataclass(frozen=True)
 class Submodules:
-    """Those of the revisions that are checked out in one worktree."""
+    """The submodules of the revisions that are checked out in one worktree."""
 
-    #: Of the repository under test.
+    #: Our bare repository with the commits of the repository under test.
     store: Store
     worktree: Worktree
 

@@ -14,11 +14,11 @@ from rtbisect.model.campaign import Cause, Sought
 if TYPE_CHECKING:
     from rtbisect.config.site_file import Site
 
-#: What the demo measures.
+#: Suites that the demo measures.
 SUITES = ("ipi", "osnoise", "rcu")
 
 
-#: What a campaign of the demo may spend.
+#: Limits of a campaign of the demo.
 LIMITS = {"confidence": 0.95, "max_boots": 80, "max_builds": 60}
 
 
@@ -28,15 +28,15 @@ class DemoCase:
 
     #: Names the edit of `edits/culprits.yaml`; "" for none.
     plants: str
-    #: What a right answer says.
+    #: Cause that a right answer names.
     cause: Cause
-    #: What boots measure.
+    #: Suites that boots measure.
     suites: tuple[str, ...] = SUITES
-    #: What is searched on, as `suite name@window`; "" for what changed.
+    #: Figure that is searched on, as `suite name@window`; "" for the one that changed.
     metric: str = ""
     #: A regression, or what repairs it.
     sought: Sought = Sought.REGRESSION
-    #: In the place of those of the demo's site, by name.
+    #: Limits, by name, that replace those of the demo's site.
     limits: tuple[tuple[str, int], ...] = ()
 
 
@@ -93,5 +93,5 @@ CASES = {
     ),
 }
 
-#: What a demo draws from.
+#: Kinds that a demo draws from.
 KINDS = ("epoll-spinlock", "rcu-latency", "nothing")

@@ -22,7 +22,7 @@ from rtbisect.errors import ConfigError, InternalError
 
 FOLDER = Path(__file__).parent
 
-#: What all anchors were written for and tested with.
+#: Kernel source that all anchors were written for and tested with.
 TESTED = "Debian's linux-source-6.12, 6.12.117"
 
 
@@ -65,10 +65,10 @@ class Catalogue:
     """Everything that a plan draws from."""
 
     harmless: tuple[Edit, ...]
-    #: What breaks the build; what breaks the boot.
+    #: Edits that break the build, and those that break the boot.
     build_pairs: tuple[Pair, ...]
     boot_pairs: tuple[Pair, ...]
-    #: By the names that cases plant (cases.py).
+    #: Culprits, keyed by the names that cases plant (cases.py).
     culprits: Mapping[str, Edit]
     #: Carried by every good revision.
     start: Edit

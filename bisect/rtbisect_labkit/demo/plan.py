@@ -36,7 +36,7 @@ class PlannedCommit:
 
     #: Indices of earlier steps; -1 is good.
     parents: tuple[int, ...]
-    #: None for a merge.
+    #: Edit that the commit makes; None for a merge.
     edit: Edit | None
     subject: str
     body: str
@@ -56,7 +56,7 @@ class Plan:
     seed: int
     #: Merges included.
     commits: int
-    #: Of CASES.
+    #: A key of CASES.
     kind: str
     #: The culprit lies in a stretch that does not build.
     hard: bool
@@ -77,10 +77,10 @@ class _Item:
     """An edit in its place in a history."""
 
     edit: Edit
-    #: What is wrong with the kernel at this point: "", "build", "boot".
+    #: Fault of the kernel at this point: "", "build" or "boot".
     fault: str = ""
     culprit: bool = False
-    #: It cannot be told from the culprit.
+    #: The commit cannot be told from the culprit.
     in_set: bool = False
 
 

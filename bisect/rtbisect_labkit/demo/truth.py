@@ -19,14 +19,14 @@ class Truth:
 
     kind: str
     seed: int
-    #: Of the history, merges included.
+    #: Number of commits of the history, merges included.
     commits: int
     hard: bool
     good: str
     bad: str
-    #: None where nothing was planted.
+    #: The planted culprit; None where nothing was planted.
     culprit: str | None
-    #: Those that cannot be told apart.
+    #: Commits that cannot be told apart, the culprit among them.
     culprit_set: tuple[str, ...]
     build_failures: tuple[str, ...]
     boot_failures: tuple[str, ...]

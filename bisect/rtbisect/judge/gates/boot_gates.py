@@ -75,7 +75,7 @@ def instruments_agree(cpu: int, traced_per_s: float, counted_per_s: float) -> Ga
 
 def of_window(measurements: Iterable[Measurement]) -> tuple[Gate, ...]:
     """G4 for each watched CPU of a window that both instruments measured; () for others."""
-    #: By CPU and suite.
+    #: Figures by CPU, then by suite, then by name.
     values: dict[int, dict[str, dict[str, float]]] = {}
     for m in measurements:
         if m.cpu is not None:

@@ -63,7 +63,7 @@ def _key(path: Path) -> bytes:
 class DeskSettings:
     """How machines of a lab reach us."""
 
-    #: Without a slash at its end.
+    #: URL under which machines reach us, without a slash at its end.
     url: str
     #: Address and port. Without it nothing listens: another web server gives out the artefact store
     #: under that URL, and nobody calls.

@@ -44,16 +44,16 @@ class Patience:
 class LavaSettings:
     """What a lab is told, whatever runs its jobs."""
 
-    #: Of jobs and ramdisks.
+    #: Folder of jobs and ramdisks.
     work_dir: Path
     lava_jobs: Path
-    #: A static one.
+    #: A statically linked busybox.
     busybox: Path = Path("/bin/busybox")
     #: The site's own program.
     workload: Path | None = None
     #: None: they follow from what a boot is asked to measure.
     timeouts: job_definition.Timeouts | None = None
-    #: Of the wait for this machine.
+    #: Seconds to wait for the lock on this machine.
     lock_wait_s: float = 900.0
     patience: Patience = Patience()
     known_good: KnownGood | None = None

@@ -40,7 +40,7 @@ _LENGTH = re.compile(r"[0-9]{1,9}")
 class HttpLimits:
     """What clients may take."""
 
-    #: Open at a time.
+    #: Connections that may be open at a time.
     connections: int = 128
     #: Until a request has arrived; an answer leaves in as many, and in what its bytes take.
     request_s: float = 20.0
@@ -53,7 +53,7 @@ class HttpRequest:
     """A request that arrived whole."""
 
     method: str
-    #: With its query.
+    #: Path of the request, with its query.
     path: str
     #: The header Authorization; "" where there is none.
     token: str
@@ -64,7 +64,7 @@ class HttpAnswer:
     """What a request gets."""
 
     status: int
-    #: Sent with it.
+    #: File that is sent as the body of the answer.
     file: Path | None = None
 
 
@@ -89,7 +89,7 @@ class HttpServer:
         self._answer, self._limits = answer, limits
         self._stop = asyncio.Event()
         self._open: set[asyncio.Task[None]] = set()
-        # Those that have not asked yet, in the order in which they came.
+        # Connections that have sent no request yet, in the order in which they came.
         self._waiting: dict[asyncio.Task[None], None] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="desk", daemon=True)

@@ -30,7 +30,7 @@ _LONGEST = 300
 class QuarantineEntry:
     """Why a device is on the list."""
 
-    #: What was found; of a person, and of older programs, in words.
+    #: What was found; in words where a person or an older program wrote it.
     reason: Finding | str
     #: ISO 8601, UTC.
     since: str

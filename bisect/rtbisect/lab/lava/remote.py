@@ -73,14 +73,14 @@ class PollIntervals:
 class LavaServerSettings(LavaSettings):
     """A lab behind a LAVA server."""
 
-    #: Its name in the site file.
+    #: Name of the lab in the site file.
     lab: str
-    #: Of the jobs, and who reads them: see `job_definition.Job`, also for `tags`.
+    #: Priority of the jobs, and who reads them; see `job_definition.Job`, also for `tags`.
     priority: str = "medium"
     visibility: str | tuple[str, ...] = "personal"
     tags: tuple[str, ...] = ()
     manners: FairUse = FairUse()  # noqa: RUF009  (frozen)
-    #: None where the devices are not on this machine.
+    #: Lock on this machine; None where the devices are elsewhere.
     machine_lock: Path | None = None
     pace: PollIntervals = PollIntervals()
     #: Boots of devices on it are no evidence; one whose jobs end by faults of the lab again and

@@ -76,9 +76,9 @@ class RestSettings:
     token: Path | None = None
     #: A file with the certificates of a lab that signs its own.
     ca: Path | None = None
-    #: How long an answer may be silent.
+    #: Seconds that an answer may be silent.
     timeout_s: float = 30.0
-    #: Of a whole answer; a log may take five times that.
+    #: Seconds that a whole answer may take; a log may take five times that.
     deadline_s: float = 120.0
     #: How long a server may be out of reach before a question to it is given up.
     outage_s: float = 900.0
@@ -98,7 +98,7 @@ class LavaRest:
         self._tell, self._sleep = tell, sleep
         self._token = _token(settings.token) if settings.token is not None else ""
         self._local = threading.local()
-        #: It has answered as LAVA does.
+        #: Whether the server has answered as LAVA does.
         self._is_lava = False
 
     def hasty(self) -> LavaRest:

@@ -37,19 +37,19 @@ class StrangeError(NoAnswerError):
 class JobState:
     """A job as its server shows it."""
 
-    #: Its id.
+    #: Id of the job on its server.
     job: int
-    #: Our key is in it.
+    #: Name of the job, with our key in it.
     name: str
     #: In LAVA's words: Submitted, Running, Finished, ...; Complete, Incomplete, Canceled, Unknown.
     state: str
     health: str
     device_type: str
-    #: That it was given; "" while it waits.
+    #: Device that the job was given; "" while it waits.
     device: str
-    #: A user.
+    #: User who submitted the job.
     submitter: str
-    #: ISO 8601; "" before that.
+    #: ISO 8601; "" before the job has started or ended.
     start_time: str
     end_time: str
 

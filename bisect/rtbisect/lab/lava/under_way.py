@@ -32,7 +32,7 @@ class JobUnderWay:
     path: Path
 
     def over(self) -> None:
-        """It has ended: there is nothing left to see to."""
+        """Forget the job, which has ended: there is nothing left to see to."""
         self.path.unlink(missing_ok=True)
 
 

@@ -21,13 +21,13 @@ class EndedJob:
     """A job that ended."""
 
     log: LavaLog
-    #: That keeps the log.
+    #: Artefact that keeps the log.
     artefact: str
     #: For a log without a verdict of LAVA, as "lava-run ended with -9".
     how: str
     #: The host that ran it; "" where there is one.
     device: str = ""
-    #: On its device; None where that is not known.
+    #: Seconds that the job ran on its device; None where that is not known.
     seconds: float | None = None
     #: Processes that its dispatcher lost meanwhile for want of memory: a machine that was one of
     #: them looks like a kernel that reset it.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: Of a longer one the head alone is read: nobody writes so much to say a word.
 MOST_BYTES = 1_000_000
-#: Of each answer of a server.
+#: Seconds that the server may take for each answer.
 TIMEOUT_S = 60.0
 #: Messages of one look.
 MOST = 200
@@ -40,11 +40,11 @@ DAYS = 30
 class Arrived:
     """A message of an inbox."""
 
-    #: Its name there, the same at each look.
+    #: Name of the message in the inbox, the same at each look.
     key: str
     #: Head and body as they came; MOST_BYTES at most.
     data: bytes
-    #: It has more than that.
+    #: The message has more than MOST_BYTES.
     giant: bool = False
 
 
@@ -84,7 +84,7 @@ class Maildir:
                 with path.open("rb") as file:
                     data = file.read(MOST_BYTES + 1)
             except FileNotFoundError:
-                # It was moved in this moment; the next look finds it.
+                # The message was moved just now; the next look finds it.
                 continue
             yield Arrived(_base(path.name), data[:MOST_BYTES], giant=len(data) > MOST_BYTES)
 

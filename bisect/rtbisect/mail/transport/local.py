@@ -94,7 +94,7 @@ class SendmailTransport:
 
     #: Its path, or its name where PATH has it.
     program: str
-    #: Where it is started.
+    #: Folder in which the command is started.
     folder: Path
 
     def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:
@@ -108,7 +108,7 @@ class SendmailTransport:
                 argv, cwd=self.folder, timeout_s=_SENDMAIL_S, stdin=mail.text.encode("ascii")
             )
         except ConfigError as error:
-            # Its interpreter is not there: nothing of it has run.
+            # The interpreter of the program is not there: nothing of it has run.
             return Later(Finding.of(Delivery.PROGRAM_FAILED, error=error.message))
         except InfrastructureError as error:
             return Doubt(Finding.of(Delivery.PROGRAM_FAILED, error=error.message))

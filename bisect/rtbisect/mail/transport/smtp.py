@@ -38,7 +38,7 @@ class SmtpTransport:
     with (EHLO), "" for that of this machine.
     """
 
-    #: Of each answer.
+    #: Seconds to wait for each answer of the server.
     timeout_s = 120.0
 
     def __init__(self, server: Smtp, beside: Callable[[str], Path], hello: str = "") -> None:

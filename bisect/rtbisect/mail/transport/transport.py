@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """It has arrived at the next hop."""
+    """The mail has arrived at the next hop."""
 
     #: What the hop said, one of `Delivery`; likewise below.
     answer: Finding
@@ -25,21 +25,21 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """It has not arrived, and may be tried again."""
+    """The mail has not arrived, and may be tried again."""
 
     answer: Finding
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """It has not arrived, and another try would end the same way."""
+    """The mail has not arrived, and another try would end the same way."""
 
     answer: Finding
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """It may have arrived: nobody answered after its end."""
+    """The mail may have arrived: nobody answered after its end."""
 
     answer: Finding
 

@@ -21,7 +21,7 @@ class Answered(Kind):
     SHARES = "answer.shares", "before after"
     #: The same where nothing says how sure the change is.
     SIDES = "answer.sides", "metric before after"
-    #: One of these, of one of several commits.
+    #: One of the changes above, made by one of several commits.
     OF_COMMIT = "answer.of-commit", "sha change"
     #: Below the chart: so many of the tested revisions, by figures from `low` to `high`.
     CHART = "answer.chart", "shown tested low high unit skipped open named"
@@ -46,7 +46,7 @@ class Broken(Kind):
     LATE = "broken.late", "ends runs limit_s"
     #: The revisions do not have the program.
     NOT_THERE = "broken.not-there", "ends why"
-    #: Runs ended as what a shell cannot start.
+    #: Runs ended with `code`, by which a shell says that it could not start a program.
     NOT_RUN = "broken.not-run", "ends runs code"
     #: `why` is of the last run.
     NO_FIGURE = "broken.no-figure", "ends runs why campaign"

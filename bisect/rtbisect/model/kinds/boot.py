@@ -49,10 +49,10 @@ class Boots(Kind):
     MAYBE_MOVED = "boot.maybe-moved", "seed why"
     #: Compiled again for a link, a revision gave another kernel than before.
     OTHER_AGAIN = "boot.other-again"
-    #: What a lab for tests was told to do.
+    #: A fake lab, for tests, was told to end the job with this status.
     FAKE = "boot.fake", "status"
 
-    #: Of LAVA's test cases.
+    #: LAVA's test cases: there are too many, one is missing, one failed.
     MANY_CASES = "boot.many-cases", "cases most"
     CASE_MISSING = "boot.case-missing", "case"
     #: `fact` of the guest explains it by its value; both are None where none does.
@@ -65,10 +65,10 @@ class Boots(Kind):
     CPUS = "boot.cpus", "fact value"
     SMT = "boot.smt", "value wanted"
     CLOCK_SOURCE = "boot.clock-source", "value"
-    #: Names with blanks between them.
+    #: The order of windows, as it was and as it should be: names with blanks between them.
     WINDOW_ORDER = "boot.window-order", "ran wanted"
 
-    #: What is wrong in a window.
+    #: Something is wrong in a window, which is named by `window`.
     SUITE = "boot.suite", "suite window why"
     SOURCES = "boot.sources", "window why"
     GATE = "boot.gate", "window gate why"
@@ -123,17 +123,17 @@ class Raw(Kind):
     #: `value` is None where there is no such line.
     NO_HZ = "raw.no-hz", "file value"
 
-    #: CPUs that are not watched.
+    #: A tool tells of a CPU that is not watched.
     STRAY_MEASURED = "raw.stray-measured", "tool cpu"
     STRAY_SAMPLED = "raw.stray-sampled", "tool cpu"
     STRAY_HISTOGRAM = "raw.stray-histogram", "tool cpu"
-    #: Watched ones.
+    #: A watched CPU is offline, or a tool tells too little of it.
     OFFLINE = "raw.offline", "cpu"
     NO_SAMPLE = "raw.no-sample", "tool cpu"
     NO_ROW = "raw.no-row", "tool cpu"
     FEW_LATENCIES = "raw.few-latencies", "tool latencies context cpu"
 
-    #: What a tracer says that it lost.
+    #: A tracer says that it lost events, or that its samples are tainted.
     LOST = "raw.lost", "events"
     LOST_OF_CPU = "raw.lost-of-cpu", "events cpu"
     LOST_LINE = "raw.lost-line", "line"
@@ -173,14 +173,14 @@ class Raw(Kind):
     LATENCIES_TWICE = "raw.latencies-twice", "file context cpu"
     FOREIGN_TRACE = "raw.foreign-trace", "tool line"
 
-    #: A table for people.
+    #: A table that a tool prints for people.
     NO_TABLE = "raw.no-table", "tool"
     NO_UNIT = "raw.no-unit", "tool"
     CPU_TWICE = "raw.cpu-twice", "tool"
     ROW_WIDTH = "raw.row-width", "tool width line"
     ROW_NUMBERS = "raw.row-numbers", "tool line"
     ROW = "raw.row", "tool cpu"
-    #: And its histogram.
+    #: The histogram that a tool prints.
     NO_HISTOGRAM = "raw.no-histogram", "file tool"
     HISTOGRAM_HEAD = "raw.histogram-head", "file"
     HISTOGRAM_COLUMN = "raw.histogram-column", "file column"
@@ -227,7 +227,7 @@ class Labs(Kind):
     QUARANTINED = "lab.quarantined", "device why"
     #: One that takes jobs; `state` is a word of LAVA in lower case.
     IN_SERVICE = "lab.in-service", "device state"
-    #: Why none takes a job; `whys` of each.
+    #: Why no device takes a job; `whys` are the reasons of each.
     NO_DEVICE = "lab.no-device", "device_type"
     NONE_FITS = "lab.none-fits", "whys"
     #: A job that waits; `devices` are findings of each.
@@ -238,7 +238,7 @@ class Labs(Kind):
     OURS_WAIT = "lab.ours-wait", "jobs"
     OTHERS_WAIT = "lab.others-wait", "jobs"
 
-    #: What a BMC tells, or that it does not: `error` as it was raised.
+    #: What a BMC tells; NO_BMC where it tells nothing, with `error` as it was raised.
     OUT_OF_LIMITS = "lab.out-of-limits", "sensors"
     NO_BMC = "lab.no-bmc", "error"
     #: Why a device is quarantined; `error` is that of the last job.
@@ -259,7 +259,7 @@ class Noise(Kind):
 class Commands(Kind):
     """Why the run of a command has no figure."""
 
-    #: A person has said so of the revision.
+    #: A person has left the revision out (--skip).
     LEFT_OUT = "command.left-out"
     #: The clone has no repository of it, or not the commit of it that the revision names.
     NO_SUBMODULE = "command.no-submodule", "path"
@@ -272,7 +272,7 @@ class Commands(Kind):
     ENDED = "command.ended", "code"
     #: The last line that it printed as an error, beside what was found.
     LAST_ERROR = "command.last-error", "why line"
-    #: By perf or valgrind; the latter says why.
+    #: Perf or valgrind (`counter`) counted no instructions; valgrind says why in `line`.
     NOT_COUNTED = "command.not-counted", "counter"
     UNCOUNTABLE = "command.uncountable", "line"
     #: The build has not left this file or folder; and that then the revision stands for itself.
@@ -300,7 +300,7 @@ class Commands(Kind):
     OTHER_LINES = "command.other-lines", "metric names more"
     UNNAMED = "command.unnamed", "metric line"
     NO_LINE = "command.no-line", "metric line"
-    #: Several, and none was named.
+    #: The output has several figures, and none was asked for by name.
     SEVERAL = "command.several", "figures names more"
 
     #: The same of a JSON object.
@@ -321,9 +321,9 @@ class Commands(Kind):
     TOO_LONG = "command.too-long", "size most"
     #: JSON that is nested too deep, or broken at too many places.
     UNREADABLE = "command.unreadable"
-    #: It was ended because it had printed more than `most` bytes.
+    #: The command was ended because it had printed more than `most` bytes.
     OVERRAN = "command.overran", "most"
-    #: Of one name in one run, or in this run and those before it.
+    #: A figure has several `units`: within one run, or in this run and those before it.
     UNITS_DIFFER = "command.units-differ", "units"
     #: What is wrong with the figure of the first run.
     FIRST = "command.first", "why"

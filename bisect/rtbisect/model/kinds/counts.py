@@ -11,17 +11,17 @@ class Counts(Kind):
     numbers, and all shares are of the older one.
     """
 
-    #: What counts: perf or valgrind.
+    #: The tool that counts instructions: perf or valgrind.
     BY = "counts.by", "counter"
     #: Two runs of one revision have these counts; what follows of that.
     VARY = "counts.vary", "revision low high share"
-    #: Both ends have as many.
+    #: Both ends execute as many instructions.
     ALIKE = "counts.alike", "older newer share"
     #: The newer end has fewer than the merge base, which stands for the older one.
     FEWER = "counts.fewer", "older newer share"
     #: A further part of the change lies among commits that cannot be measured.
     HIDDEN = "counts.hidden", "commits part"
-    #: So many of the candidates are left.
+    #: Of so many candidates (`commits`) so many are `left`.
     LEFT = "counts.left", "left commits"
     #: What a commit changes against a parent; `part` is that of the change between the ends.
     STEP = "counts.step", "sha parent before after share part"

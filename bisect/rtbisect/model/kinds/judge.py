@@ -24,7 +24,7 @@ class Told(Kind):
     RATIO = "effect.ratio", "ratio"
     #: new - base.
     DIFFERENCE = "effect.difference", "difference unit"
-    #: By how much luck, or a commit, moves a figure.
+    #: The size of a move of a figure, by luck or by a commit.
     SHIFT_RATIO = "shift.ratio", "ratio"
     SHIFT = "shift.difference", "difference unit"
 
@@ -32,16 +32,16 @@ class Told(Kind):
 class Judged(Kind):
     """Why a judgement has its level; `effect` is one of `Told`."""
 
-    #: `side` has none.
+    #: `side` has no boots.
     NO_BOOTS = "judged.no-boots", "side"
     REGRESSED = "judged.regressed", "effect p"
     #: The interval of the effect excludes the smallest one that counts; it includes it.
     EXCLUDED = "judged.excluded", "effect"
     INCLUDED = "judged.included", "effect"
-    #: So many boots of each side have no p as small as alpha.
+    #: So few boots (`base`, `new`) can have no p as small as `alpha`.
     TOO_FEW = "judged.too-few", "effect base new alpha"
     ABOVE_ALPHA = "judged.above-alpha", "effect p alpha"
-    #: The same, of a p that is adjusted for so many metrics.
+    #: The same, of a `p` that is adjusted for so many `metrics`.
     HOLM = "judged.holm", "p metrics alpha"
     #: Beside `why`, one of these: the middle of the new boots breaks the limit, that of base kept
     #: it.
@@ -97,11 +97,11 @@ class Gates(Kind):
     NO_DOSE = "gate.no-dose"
     DOSES = "gate.doses", "base_per_s new_per_s"
     DOSES_PER_EVENT = "gate.doses-per-event", "base_per_s new_per_s"
-    #: By more than this share.
+    #: The doses of both sides differ by more than this share.
     DOSES_DIFFER = "gate.doses-differ", "base_per_s new_per_s share"
     ONE_RATE = "gate.one-rate"
     RATES_EQUAL = "gate.rates-equal"
-    #: So many times the events make so many times the interrupts.
+    #: `events` times as many events make `interrupts` times as many interrupts.
     LOOP = "gate.loop", "events interrupts"
     FEEDS_ITSELF = "gate.feeds-itself", "events interrupts"
     # meaning
@@ -111,7 +111,7 @@ class Gates(Kind):
     # G9
     HANGS_SEARCHED = "gate.hangs-searched"
     NO_HANG = "gate.no-hang"
-    #: Of so many boots of each side so many hang.
+    #: Boots that hang, of all `..._boots` of each side.
     HANGS = "gate.hangs", "parent parent_boots culprit culprit_boots"
     #: `how` is why one of the side did that hangs more; None where nobody said.
     CULPRIT_HANGS = "gate.culprit-hangs", "parent parent_boots culprit culprit_boots how"
@@ -119,7 +119,7 @@ class Gates(Kind):
     # G11
     CULPRIT_NOT_ENDED = "gate.culprit-not-ended", "window"
     NOT_ON_BOTH = "gate.not-on-both", "window suite"
-    #: Of so many runs of each side so many fail.
+    #: Runs that fail, of all `..._runs` of each side.
     FAILURES = "gate.failures", "window parent parent_runs culprit culprit_runs"
     # G17
     TICKS = "gate.ticks", "window per_s"
@@ -135,7 +135,7 @@ class Gates(Kind):
     #: were taken before it; `why` is what luck makes of boots or builds.
     APART_ALIKE = "gate.apart-alike", "kernels earlier later why"
     NOT_APART = "gate.not-apart", "why"
-    #: They do: the later ones are `better` than the earlier ones, or worse.
+    #: They do differ: the later boots are `better` than the earlier ones, or worse.
     APART_DIFFER = "gate.apart-differ", "kernels earlier later better why"
     #: The second half of the boots is `better` than the first, or worse; `side` is None for those
     #: of the kernel that is asked about.
@@ -155,14 +155,14 @@ class Reach(Kind):
     BUILDS_SILENT = "reachability.builds-silent"
     NOT_BUILT = "reachability.not-built"
     NO_FUNCTION = "reachability.no-function"
-    #: The one of them that runs most.
+    #: `function` is the changed one that runs most, `per_s` times a second.
     RUNS = "reachability.runs", "functions ran function per_s"
-    #: Not in the window, but it does while the kernel boots.
+    #: `function` does not run in the window, but while the kernel boots.
     AT_BOOT = "reachability.at-boot", "functions function"
-    #: The first of them.
+    #: None runs in the window; `names` are the first of them.
     NEVER = "reachability.never", "functions names"
     NOT_COUNTED = "reachability.not-counted"
-    #: The first of those that nobody counted, and how many they are.
+    #: `function` is the first of those that nobody counted, `uncounted` is how many they are.
     UNCOUNTED = "reachability.uncounted", "functions function uncounted"
 
 
@@ -174,7 +174,7 @@ class Health(Kind):
     SMI = "health.smi", "times"
     #: Bits that are new, and all of them after the windows.
     TAINTED = "health.tainted", "bits after"
-    #: What should be numbers.
+    #: A counter should be a number before and after the windows, and is not.
     NO_COUNTS = "health.no-counts", "counter before after"
     CLOCK_CHANGED = "health.clock-changed", "clock"
 

@@ -21,25 +21,25 @@ class Layouts(Kind):
     NEGLIGIBLE = "layouts.negligible", "metric p spread"
     #: So many layouts with so many boots each would tell; both None where nobody knows.
     UNDECIDED = "layouts.undecided", "metric p spread layouts boots"
-    #: Of a figure that is not primary; this p is of it alone.
+    #: A figure that is not primary: its `p` is not adjusted for other figures.
     SHOWN = "layouts.shown", "metric p spread"
-    #: Too few boots have it.
+    #: Too few boots have the figure.
     TOO_FEW = "layouts.too-few", "metric"
 
     #: Under way: boot `number` of layout `layout`.
     BOOT = "layouts.boot", "layout layouts number boots"
     #: That boot does not count; `why` is a finding, or what the lab said.
     LEFT_OUT = "layouts.left-out", "layout number why"
-    #: Of so many boots in all these are there from a call that was interrupted.
+    #: Of `of` boots in all `kept` are there from a call that was interrupted.
     GOES_ON = "layouts.goes-on", "kept of"
-    #: This call was.
+    #: This call was interrupted after `kept` of `of` boots.
     INTERRUPTED = "layouts.interrupted", "kept of"
 
-    #: What the site should do.
+    #: Advice for the site: build.layout relink, build.layout fixed, or more boots.
     RELINK = "layouts.relink"
     FIXED = "layouts.fixed"
     MORE_BOOTS = "layouts.more-boots", "layouts boots"
-    #: Beside it: what an emulator has none of makes no difference there.
+    #: Told beside the advice: what an emulator has none of makes no difference there.
     EMULATED = "layouts.emulated", "device"
 
     #: What its picture shows, for who does not see it.

@@ -14,14 +14,14 @@ class Ignored(Kind):
     NESTED_PARTS = "ignored.nested-parts"
     MANY_PARTS = "ignored.many-parts"
     ENDLESS_HEADER = "ignored.endless-header"
-    #: Of one name, which may stand once; without its colon.
+    #: A header that may stand once stands twice; `header` is its name without the colon.
     TWO_HEADERS = "ignored.two-headers", "header"
     NO_SENDER = "ignored.no-sender"
     OURS = "ignored.ours"
     PROGRAM = "ignored.program"
     MAIL_SERVER = "ignored.mail-server"
     NO_THREAD = "ignored.no-thread"
-    #: Over what is kept a day of senders that proved nothing.
+    #: More than the `most` mails a day that are kept of senders who proved nothing.
     ONE_TOO_MANY = "ignored.one-too-many", "most"
 
 
@@ -36,13 +36,13 @@ class Untrusted(Kind):
     """Why the commands of a reply wait for a person."""
 
     STRANGER = "untrusted.stranger", "sender"
-    #: None that the site trusts has checked the signature.
+    #: No server that the site trusts has checked the signature.
     NO_SERVER = "untrusted.no-server"
     NO_SIGNATURE = "untrusted.no-signature", "domain"
-    #: The server found one good that is not there.
+    #: The server found a signature good that is not in the mail.
     SIGNATURE_GONE = "untrusted.signature-gone"
     MALFORMED = "untrusted.malformed"
-    #: What the signature leaves out.
+    #: The signature leaves this out: a part of the body, the sender, Content-Type:, the time.
     BODY_OPEN = "untrusted.body-open"
     SENDER_OPEN = "untrusted.sender-open"
     TYPE_OPEN = "untrusted.type-open"
@@ -59,16 +59,16 @@ class Replied(Kind):
     """What else the state of a reply comes from."""
 
     SIGNED = "replied.signed"
-    #: An earlier or later reply, by its key.
+    #: The reply has come before, or came again with a signature: `key` is that of the other one.
     COPY = "replied.copy", "key"
     SIGNED_COPY = "replied.signed-copy", "key"
     ACCEPTED = "replied.accepted", "person"
     CLOSED = "replied.closed", "person"
     #: A fault of the lab, the site file or an archive stops it for now.
     WAITS = "replied.waits", "error"
-    #: `Outcomes` of its commands.
+    #: The commands were carried out; `outcomes` are findings of `Outcomes`.
     CARRIED_OUT = "replied.carried-out", "outcomes"
-    #: By this version, in the file of this name.
+    #: This version cannot read the row of the reply in the file `database`.
     UNREADABLE = "replied.unreadable", "database"
 
 
@@ -86,18 +86,18 @@ class Delivery(Kind):
     UNCLEAR = "delivery.unclear", "code said"
     NO_ANSWER = "delivery.no-answer", "host port error"
     NO_RECIPIENTS = "delivery.no-recipients"
-    #: To a file, where it may have been before.
+    #: The mail was written to the file `path`, or was there before.
     WRITTEN = "delivery.written", "path"
     WAS_THERE = "delivery.was-there", "path"
     NOT_WRITTEN = "delivery.not-written", "path error"
     #: What a program on this machine did with it: `said` is the last line of its errors.
     HANDED_OVER = "delivery.handed-over", "program"
     PROGRAM_ENDED = "delivery.program-ended", "program code said"
-    #: It did not start, or not come to an end.
+    #: The program did not start, or not come to an end.
     PROGRAM_FAILED = "delivery.program-failed", "error"
     #: Our own process was killed where the mail may have arrived.
     KILLED = "delivery.killed"
-    #: A person looked where it is.
+    #: A person has looked where the mail is.
     DECIDED = "delivery.decided", "why"
 
 
@@ -106,7 +106,7 @@ class Outcomes(Kind):
 
     TO_DECIDE = "outcome.to-decide", "command campaign"
     SEARCHED = "outcome.searched", "command campaign"
-    #: What the answer says, for programs, and where it lies.
+    #: `answer` is what the answer says, a word for programs; `path` is where the answer lies.
     ANSWERED = "outcome.answered", "command answer path"
     REFUSED = "outcome.refused", "command error"
 
@@ -115,9 +115,9 @@ class Newer(Kind):
     """What the newer one is of two revisions that were compared for a report."""
 
     PATCH = "newer.patch", "title"
-    #: The last one of a series, and how many are before it.
+    #: The last patch of a series, and how many patches are before it.
     SERIES = "newer.series", "title others"
-    #: As somebody has called it, or the branch whose head it is.
+    #: A revision by the name that somebody gave it, or by the branch whose head it is.
     REVISION = "newer.revision", "name"
 
 
@@ -125,7 +125,7 @@ class Obstacle(Kind):
     """What keeps a report with its operator."""
 
     EMULATED_AND_SYNTHETIC = "obstacle.emulated-and-synthetic"
-    #: Data of an emulator.
+    #: The boots ran in an emulator.
     EMULATED = "obstacle.emulated"
     #: The workload is one of ours.
     SYNTHETIC = "obstacle.synthetic"
@@ -133,7 +133,7 @@ class Obstacle(Kind):
     NOT_MEASURED = "obstacle.not-measured"
     #: Boots that stand still, and no words of their console.
     NO_CONSOLE = "obstacle.no-console"
-    #: One that failed, by its name.
+    #: A trust gate failed, the one of this name.
     GATE = "obstacle.gate", "gate"
     NO_CULPRIT = "obstacle.no-culprit"
     #: A repair, but not of boots that stand still.
@@ -141,7 +141,7 @@ class Obstacle(Kind):
     #: A repair that stable cannot be asked for: its mainline commit, "" where it is not known, and
     #: the series that lack it.
     NO_REQUEST = "obstacle.no-request", "mainline lacking"
-    #: The tool, or nobody knows what.
+    #: The measuring tool makes the change, or nobody knows what does.
     CAUSE = "obstacle.cause"
 
 
@@ -150,7 +150,7 @@ class CpuLists(Kind):
 
     OTHER_MACHINE = "cpu-lists.other-machine", "isolated housekeeping sockets cores threads smt"
     SHARED = "cpu-lists.shared", "isolated housekeeping"
-    #: What suites watch.
+    #: CPUs that suites watch are not all isolated.
     NOT_ISOLATED = "cpu-lists.not-isolated", "watched isolated"
     #: A word of the boot line, or what the guest told of it.
     SETTING = "cpu-lists.setting", "name cpus isolated housekeeping"
@@ -159,13 +159,13 @@ class CpuLists(Kind):
 class Overclaims(Kind):
     """What a mail says and its boots do not bear out."""
 
-    #: That the kernel alone does it; what was not shown.
+    #: It says that the kernel alone makes the change, which was not shown.
     KERNEL = "overclaim.kernel"
-    #: That a commit does it, where it says that the machine does.
+    #: It names a commit for a change that it says the machine makes.
     MACHINE = "overclaim.machine"
-    #: Tags for a fix of what it does not call a fault of the kernel.
+    #: It offers tags for a fix of what it does not call a fault of the kernel.
     TAGS = "overclaim.tags"
-    #: That something is known, and that it was not tested.
+    #: It says that something is known, and also that this was not tested.
     BOTH = "overclaim.both", "known untested"
 
 
@@ -174,18 +174,18 @@ class AddressSource(Kind):
 
     AUTHOR = "address.author"
     COMMITTER = "address.committer"
-    #: The list for regressions; the kind of the tree.
+    #: The list for regressions; `tree` is the kind of the tree.
     REGRESSIONS = "address.regressions", "tree"
-    #: Stable, whose series have the commit.
+    #: The list of stable, whose series have the commit.
     STABLE = "address.stable"
-    #: Stable, which is asked to pick the commit.
+    #: The list of stable, which is asked to pick the commit.
     BACKPORT = "address.backport"
     #: A list that the site has for a word.
     SITE = "address.site", "word"
     #: get_maintainer.pl; the role may be "".
     MAINTAINER = "address.maintainer", "role"
     SIGNED_OFF = "address.signed-off"
-    #: Of an answer: who got the report.
+    #: Who got the report also gets the answer to a test.
     HAS_REPORT = "address.has-report"
 
 
@@ -197,7 +197,7 @@ class Refusal(Kind):
     DENIED = "refusal.denied"
     OPTED_OUT = "refusal.opted-out"
     NOT_ALLOWED = "refusal.not-allowed"
-    #: As many as a report may have come before it.
+    #: The report already goes to `most` others, as many as it may go to.
     TOO_MANY = "refusal.too-many", "most"
     #: A person added it, and the site names nobody whom that may be.
     NOT_PROPOSED = "refusal.not-proposed"
@@ -208,7 +208,7 @@ class Thread(Kind):
 
     NO_PATCH = "thread.no-patch"
     UNKNOWN_AGE = "thread.unknown-age"
-    #: Too old, or of the future.
+    #: The patch is too old, or dated in the future.
     NOT_FRESH = "thread.not-fresh", "age_days"
     ANSWER = "thread.answer", "age_days"
 
@@ -230,10 +230,10 @@ class Digested(Kind):
     SUMMARY = "digest.summary", "hours ended paused mails replies drafts devices"
     LAB = "digest.lab", "paused devices"
     SUBJECT = "digest.subject", "ended paused waiting drafts devices"
-    #: Its answer, or why it is paused; one that is told of elsewhere.
+    #: A campaign with its answer, or why it is paused; one that is told of elsewhere.
     CAMPAIGN = "digest.campaign", "campaign what"
     NAMED = "digest.named", "campaign"
-    #: What a mail that waits is, and what its server said.
+    #: A mail that waits: `mail` is its MailKind, `answer` what its server said.
     MAIL = "digest.mail", "state campaign mail answer"
     REPLY = "digest.reply", "key campaign why"
     DEVICE = "digest.device", "host why"

@@ -18,9 +18,9 @@ class Reasons(Kind):
 class Joined(Kind):
     """Several findings in one."""
 
-    #: One and another.
+    #: Several findings, one after the other.
     AND = "joined.and", "findings"
-    #: With a capital letter and a full stop.
+    #: The same as a sentence, with a capital letter and a full stop.
     SENTENCE = "joined.sentence", "findings"
 
 
@@ -32,14 +32,14 @@ class Work(Kind):
     REUSED = "step.reused", "revision variant signature"
     #: `error` is foreign text.
     NOT_BUILT = "step.not-built", "revision variant error"
-    #: Of what is not built apart: it cannot be tried.
+    #: A revision that is not built apart from its runs cannot be tried.
     SKIPPED = "step.skipped", "revision why"
-    #: What the build of a command leaves is what that of `other` left.
+    #: The build of a command leaves the same product as that of `other`.
     SAME_PRODUCT = "step.same-product", "revision other"
     #: Of a command: a built tree takes `size` bytes, so many bytes are free and trees are kept.
     TREES_KEPT = "step.trees-kept", "size free trees"
     BOOTING = "step.booting", "number revision purpose"
-    #: Not with evidence.
+    #: A boot that gave no evidence.
     BOOT_ENDED = "step.boot-ended", "number revision purpose status why"
     #: The searched figure of a boot.
     FIGURE = "step.figure", "purpose revision variant metric value unit"
@@ -59,7 +59,7 @@ class Ends(Kind):
     MERGE_BASE = "ends.merge-base", "given"
     #: `others` is a number of further ends that are not measured.
     SEVERAL = "ends.several", "older others"
-    #: Only commits that touch one of them are candidates.
+    #: Only commits that touch one of `paths` are candidates.
     PATHS = "ends.paths", "paths"
     #: The change came with commits that touch none of them, after `older` and up to `newer`;
     #: the command that searches there.
@@ -71,7 +71,7 @@ class Ends(Kind):
     SEARCHED_ON = "ends.searched-on", "metric why"
     SAME = "ends.same"
     NOT_BUILT = "ends.not-built", "revision error"
-    #: So many boots in a row.
+    #: So many `boots` in a row were no evidence.
     NO_EVIDENCE = "ends.no-evidence", "revision boots why"
     LOOK = "ends.look", "boots level"
     #: All boots of both have this one figure.
@@ -80,7 +80,7 @@ class Ends(Kind):
     ALL_FAIL = "ends.all-fail", "boots"
     COMPARED = "ends.compared", "boots"
     NOT_SEARCHED = "ends.not-searched"
-    #: Of the end that a merge base stands for.
+    #: `given` is the end that a merge base stands for.
     NO_BOOTS_LEFT = "ends.no-boots-left", "given"
     IS_GIVEN = "ends.is-given", "given"
     GIVEN_OPEN = "ends.given-open", "given why"
@@ -102,7 +102,7 @@ class Searches(Kind):
 
     #: So many `revisions` were built, which left so many different `products`.
     PRODUCTS = "search.products", "revisions products"
-    #: So many commits touch no file that the ends were made from.
+    #: `silent` of all `commits` touch no file that the ends were made from.
     SILENT = "search.silent", "silent commits"
     #: From here on boots measure in these windows alone; so many others are left out.
     SHORT_BOOTS = "search.short-boots", "windows left_out"
@@ -139,7 +139,7 @@ class Searches(Kind):
     PAUSED = "search.paused", "campaign boots"
     #: A person wants so many more boots of a revision.
     ASKED = "search.asked", "revision boots"
-    #: Boots that a search may not take.
+    #: `left` of `most` boots are kept for the proof; a search may not take them.
     KEPT_BOOTS = "search.kept-boots", "left most"
     #: So many of these boots were slowed by something else on the machine.
     DISTURBED = "search.disturbed", "disturbed boots"
@@ -163,12 +163,12 @@ class Proofs(Kind):
     SEARCHED_ON = "proof.searched-on", "culprit probability why"
     BUDGET_ENDED = "proof.budget-ended", "boots"
     BUDGET_ENDED_LATE = "proof.budget-ended-late", "boots"
-    #: What is said first of a proven commit where a repair was sought.
+    #: Said first of a proven commit where a repair was sought.
     REPAIRS = "proof.repairs"
     TAKEN_BACK = "proof.taken-back", "newer culprit why"
     REVERT_FAILED = "proof.revert-failed", "culprit tip"
     REVERT_NOT_BUILT = "proof.revert-not-built"
-    #: Of a revision: what the search believed of it.
+    #: Fresh boots of a revision do not confirm what the search believed of it.
     DOUBTED = "proof.doubted"
     #: Revisions that the culprit does not explain, each a LIES_OFF.
     UNEXPLAINED = "proof.unexplained", "revisions"

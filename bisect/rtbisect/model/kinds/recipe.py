@@ -9,9 +9,9 @@ from rtbisect.model.finding import Kind
 class Recipe(Kind):
     """What the lines of a step do."""
 
-    #: The evidence, with its scripts.
+    #: What the data of a campaign hold: the evidence, with its scripts.
     DATA = "recipe.data"
-    #: In the place of the lines that fetch it.
+    #: Told in the place of the lines that fetch the data of the campaign.
     IN_DATA = "recipe.in-data", "campaign"
     PROGRAM = "recipe.program"
     BUILD = "recipe.build"
@@ -25,7 +25,7 @@ class Recipe(Kind):
     #: `source` is where a clone comes from, or the name of a tree that is only here.
     CLONE = "recipe.clone", "source"
     LOCAL_CLONE = "recipe.local-clone", "tree"
-    #: Of a command: the repository is only here.
+    #: A command was measured, and its repository is only on this machine.
     REPOSITORY = "recipe.repository"
-    #: By this program, with machines of one's own.
+    #: The reader repeats the campaign with this program, on machines of their own.
     LAB = "recipe.lab"

@@ -12,9 +12,9 @@ class Changes(Kind):
     """
 
     FIGURE = "change.figure", "suite name title base new unit isolated"
-    #: In a part of the figure.
+    #: The change is in a part of the figure alone.
     PART = "change.part", "suite name part base new unit"
-    #: So many of so many boots have it.
+    #: On one side `base` of `base_boots` boots show it, on the other `new` of `new_boots`.
     BOOTS = "change.boots", "suite name title base base_boots new new_boots"
     #: The same of a repair: of the kernel without it, and of the one with it.
     WITHOUT = "change.without", "suite name title base base_boots new new_boots"
@@ -28,7 +28,7 @@ class Symptoms(Kind):
     FIGURE = "symptom.figure", "suite name base new unit"
     PART = "symptom.part", "suite name part base new unit"
     BOOTS = "symptom.boots", "suite name base base_boots new new_boots"
-    #: What a repair ends.
+    #: The symptom that a repair ends.
     ENDED = "symptom.ended", "suite name base base_boots new new_boots"
     UNMEASURED = "symptom.unmeasured", "suite name"
     #: An answer that names no commit, by its `outcome`; `commits` are those that it may be.
@@ -47,13 +47,13 @@ class Columns(Kind):
     """What stands over a column of a table: a figure with its unit."""
 
     FIGURE = "column.figure", "suite name unit"
-    #: The same below the name of its suite.
+    #: A column that stands below the name of its suite.
     IN_SUITE = "column.in-suite", "suite name unit"
     #: Below a table: what a workload does whose name stands in it.
     WORKLOAD = "column.workload", "workload"
-    #: In the place of a table.
+    #: Told in the place of a table where no figure was measured.
     NO_FIGURE = "column.no-figure"
-    #: What stands in the cells of figures.
+    #: Says which numbers stand in the cells of figures.
     CELLS = "column.cells"
 
 
@@ -131,10 +131,10 @@ class Found(Kind):
     """
 
     RANGE = "found.range", "older newer commits tree release"
-    #: Where nothing was found.
+    #: Told in the place of RANGE where no commit is named.
     SEARCHED = "found.searched", "older newer commits tree"
     RELEASED = "found.released", "release"
-    #: The newest revision that was booted has it; not surely.
+    #: The newest revision that was booted still has the change; whether it does is not sure.
     STILL = "found.still", "newest"
     PERHAPS_GONE = "found.perhaps-gone", "newest"
 
@@ -152,7 +152,7 @@ class Shows(Kind):
     RELINKED = "shows.relinked"
     #: What the check on builds that the search had not booted has found.
     BUILDS = "shows.builds", "why"
-    #: What a gate found.
+    #: `why` is what a trust gate found.
     SAME_KERNEL = "shows.same-kernel", "why"
     FUNCTIONS = "shows.functions", "why"
     HANGS = "shows.hangs", "why"
@@ -172,12 +172,12 @@ class Concerns(Kind):
     NO_WORKLOAD = "concerns.no-workload"
     ONLY_BESIDE = "concerns.only-beside", "workload"
     ABOUT = "concerns.about", "workload"
-    #: The program is our own, at `source`; one of the site's own.
+    #: The workload is a program of our own, at `source`, or one of the site.
     OURS = "concerns.ours", "workload source"
     OF_SITE = "concerns.of-site", "workload"
     #: Of what a search for a repair found: nobody knows which series lack it.
     NEEDED = "concerns.needed"
-    #: What the commit repairs, by its own words, or by a campaign.
+    #: What the commit repairs, as its own `tag` says, or as a campaign has measured.
     REPAIRS = "concerns.repairs", "tag"
     REPAIRED = "concerns.repaired", "suite name part without with_it campaign"
 
@@ -187,11 +187,11 @@ class Series(Kind):
 
     #: What stable is asked for: the mainline commit, and each series that lacks it.
     PICK = "series.pick", "commit lacking"
-    #: Those that lack it, where nobody is asked.
+    #: The series that lack the repair, where nobody is asked to pick it.
     LACK = "series.lack", "lacking"
     APPLIES = "series.applies", "name"
     CONFLICTS = "series.conflicts", "name files"
-    #: It had it as this commit, and took it back.
+    #: The series had the repair as `commit`, and took it back.
     REVERTED = "series.reverted", "name commit"
     HAVE = "series.have", "names"
     UNAFFECTED = "series.unaffected", "names"
@@ -221,11 +221,11 @@ class Machines(Kind):
 
     #: `cpus` are those that are measured.
     TOPOLOGY = "machine.topology", "sockets cores threads smt memory_mib cpus isolates"
-    #: Of several; `within` says that boots were compared within each.
+    #: Several hosts; `within` says that boots were compared within each of them.
     HOSTS = "machine.hosts", "hosts within"
     HOST = "machine.host", "name boots"
     KERNEL = "machine.kernel", "release config compiler"
-    #: Its kernel was linked anew for each boot.
+    #: The kernel was linked anew for each boot.
     LINKED = "machine.linked", "linker"
     BOOT_LINE = "machine.boot-line", "line"
 
@@ -236,14 +236,14 @@ class Tried(Kind):
     """
 
     FIXES = "tried.fixes", "what change middle boots"
-    #: Surely less than all of it.
+    #: It fixes a part: surely less than all of it.
     PARTLY = "tried.partly", "what change middle boots"
     NOT = "tried.not", "what change middle boots"
     #: The figure is surely even worse.
     WORSENS = "tried.worsens", "what change middle boots"
     OPEN = "tried.open", "what change middle boots"
     UNMEASURED = "tried.unmeasured", "what change"
-    #: And it is known why: `metric` is as in `Opens`.
+    #: Not measured because it does not build, or not boot; `metric` is as in `Opens`.
     NOT_BUILT = "tried.not-built", "what metric"
     NO_BOOT = "tried.no-boot", "what metric"
     #: What the report has of a kernel without its fault: the parent of the commit, or, of a
@@ -253,7 +253,7 @@ class Tried(Kind):
     #: How both were booted; of a report that names no commit `commit` and `subject` are "".
     SETUP = "tried.setup", "commit subject where"
     WORSE = "tried.worse", "change middle boots"
-    #: None of so many others.
+    #: None of so many other judged `figures` got worse.
     NONE_WORSE = "tried.none-worse", "figures"
     #: The campaign that booted them, and what it cost.
     CLOSING = "tried.closing", "campaign cost"
@@ -272,7 +272,7 @@ class Withdrawn(Kind):
     """A report that is taken back."""
 
     REPORT = "withdrawn.report", "commit subject why"
-    #: What that means for who got it; tags were offered.
+    #: What the withdrawal means for who got the report; NO_TAGS where it had offered tags.
     NOTHING_TO_DO = "withdrawn.nothing-to-do"
     NO_TAGS = "withdrawn.no-tags"
     SORRY = "withdrawn.sorry"
@@ -283,10 +283,10 @@ class Footers(Kind):
 
     APPROVED = "footer.approved", "bot approver"
     COMMANDS = "footer.commands"
-    #: What a fix may say.
+    #: The tags that a fix may carry.
     TAGS = "footer.tags", "reported_by closes fixes"
     HURTS = "footer.hurts", "approver use_case"
-    #: Of a mail that is the operator's: what it cost, and whom it would go to.
+    #: In a mail to the operator alone: what the campaign cost, and whom the mail would go to.
     COST = "footer.cost", "builds boots skipped wall_s"
     TO = "footer.to", "author address places"
     READ = "footer.read"

@@ -37,7 +37,7 @@ class Shown(Kind):
     #: What the last boot said, and what its revision is like by all boots: "older", "newer",
     #: "open", or "" where nobody knows yet.
     LAST = "shown.last", "purpose revision variant metric value unit like"
-    #: What is done now, and why.
+    #: The run, or the build, that is under way, and why.
     NEXT = "shown.next", "number total revision purpose"
     WHY = "shown.why", "purpose"
     BUILD = "shown.build", "revision variant"
@@ -45,7 +45,7 @@ class Shown(Kind):
     SPENT = "shown.spent", "wall_s"
     #: Seconds that are left: in the middle, and of four of five cases.
     LEFT = "shown.left", "wall_s low_s high_s"
-    #: It took longer than was expected.
+    #: Told in the place of LEFT when the expected time is over.
     OVERDUE = "shown.overdue"
     #: A check of the proof.
     PROOF = "shown.proof", "check status"

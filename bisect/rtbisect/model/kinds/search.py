@@ -10,13 +10,13 @@ class Untestable(Kind):
     """Why a revision cannot be tested."""
 
     NO_BUILD = "untestable.no-build"
-    #: So many invalid runs in a row.
+    #: The revision had so many invalid `runs` in a row.
     INVALID = "untestable.invalid", "runs"
-    #: By the command that measures it.
+    #: The command that measures the revision skips it.
     SKIPPED = "untestable.skipped"
     HUNG = "untestable.hung"
     NO_BOOT = "untestable.no-boot"
-    #: A revision with one of the above.
+    #: A revision, and why it cannot be tested: one of the above.
     REVISION = "untestable.revision", "sha why"
 
 
@@ -42,10 +42,10 @@ class Endings(Kind):
     ALIKE = "ending.alike", "boots p asked"
     #: The last look that the budget allows did not tell; numbers as in ALIKE.
     MAY_DIFFER = "ending.may-differ", "boots p asked"
-    #: The same to the last digit.
+    #: All boots of both ends gave the same figure, to the last digit.
     STILL = "ending.still", "boots"
     SWAPPED = "ending.swapped"
-    #: The budget ended, and what Costs it had.
+    #: The budget ended; `spent` is one of Costs.
     CALIBRATION_BUDGET = "ending.calibration-budget", "spent"
     #: The same after a look; numbers as in ALIKE.
     ALIKE_BUDGET = "ending.alike-budget", "boots p asked spent"
@@ -53,10 +53,10 @@ class Endings(Kind):
     #: Before this neighbour of a likely culprit was built, or seen in another layout.
     NOT_BUILT = "ending.not-built", "why sha"
     NO_LAYOUT = "ending.no-layout", "why sha"
-    #: Equal kernels leave no commit.
+    #: No single commit agrees with which kernels are equal.
     CONTRADICTION = "ending.contradiction"
     NO_CHANGE = "ending.no-change", "probability boots"
-    #: Or it is less than this share of what the ends differ in; none: that there is none at all.
+    #: No change, or less than `share` of what the ends differ in; `none`: probability of no change.
     LITTLE = "ending.little", "probability none share boots"
     #: It is NO_CHANGE or LITTLE, as builds of the same code differ as much.
     BUILDS_DIFFER = "ending.builds-differ", "why"
@@ -67,14 +67,14 @@ class Endings(Kind):
     GRADUAL = "ending.gradual", "probability boots kernels stretches"
     #: A part of the history with its share of the shift (1: all of it), and where 90% of that lie.
     STRETCH = "ending.stretch", "older newer share low high"
-    #: No test tells those that are left apart.
+    #: No test tells the candidates apart that are left.
     INSEPARABLE = "ending.inseparable"
     CULPRIT = "ending.culprit", "sha probability boots"
-    #: It is a merge of so many parents.
+    #: The culprit of `why` is a merge of so many `parents`.
     MERGE = "ending.merge", "why parents"
-    #: It is likely, and the proof decides; `none` is the probability of no change.
+    #: The commit is likely, and the proof decides; `none` is the probability of no change.
     LIKELY_CULPRIT = "ending.likely-culprit", "sha probability none boots"
-    #: One of so many; `untestable` are findings of Untestable.REVISION.
+    #: The culprit is one of so many `commits`; `untestable` are findings of Untestable.REVISION.
     CULPRIT_SET = "ending.culprit-set", "commits probability untestable"
     #: A commit without a parent to compare it with.
     ORPHAN = "ending.orphan", "sha probability"
@@ -102,7 +102,7 @@ class Checks(Kind):
     COMPARED = "check.compared", "base new why"
     #: The same, with the share of the ends' shift (1: all of it) that the culprit explains.
     EXPLAINS = "check.explains", "base new why share"
-    #: By more than luck it is not all of it.
+    #: The same, where the share is below all of it by more than luck.
     EXPLAINS_PART = "check.explains-part", "base new why share"
     #: The share that the revert takes back.
     TAKES_BACK = "check.takes-back", "base new why share"

@@ -27,7 +27,7 @@ _VERSION = re.compile(
     r"|\b(?:kernels?|linux|than|since|between|with|in|and|on|from|to|of) [3-7]\.[0-9]{1,2}"
     rf"(?:\.[0-9]+)?\b(?!\s?(?:{_UNIT}\b|%|/))"
 )
-#: What a kernel no longer does is a claim without a figure.
+#: Words for what a kernel no longer does: a claim that needs no figure.
 _BREAKS = re.compile(
     r"(?i)\b(no longer|does ?n[o']t|do not|cannot|can't|fail(s|ed|ing)?|stop(s|ped)"
     r"|br(eaks|oke|oken)|hangs?|panics?|oops(es)?|crash(es|ed)?|freezes?|freezing|froze"
@@ -119,7 +119,7 @@ def _must_say(pattern: str, problem: str) -> Callable[[Mail], Problems]:
     compiled = re.compile(pattern, re.DOTALL)
 
     def check(mail: Mail) -> Problems:
-        # Where a line ends says nothing.
+        # Line ends mean nothing: the words are joined.
         if mail.report and not compiled.search(" ".join(mail.body.split())):
             yield "", problem
 
@@ -134,7 +134,7 @@ _TIP = re.compile(
 def _tip(mail: Mail) -> Problems:
     # A revert "on the tip" says what the tip does without the commit.
     text = re.sub(r"(?i)\brevert(ed)?\b[^.]{0,20}\btip\b", "", " ".join(mail.body.split()))
-    # What asks for a backport is in the newest one.
+    # A mail that asks for a backport is about a commit that the newest kernel has.
     if mail.report and mail.kind != "backport" and not _TIP.search(text):
         yield "", "does not say whether the newest kernel has it"
 
@@ -147,7 +147,7 @@ def _claim(mail: Mail) -> Problems:
         yield "line 1", "the first paragraph has no figure and no value to compare it with"
 
 
-#: What a console tells, and where somebody has put it.
+#: Words for failures that a console shows, and signs that the mail has it or says where it is.
 _HANGS = re.compile(
     r"(?i)\b(hangs?|stands? still|stalls?|freezes?|froze|lock(s|ed)? up|lockups?"
     r"|panics?|oops(es)?)\b"
@@ -192,7 +192,7 @@ def _figures(mail: Mail) -> Problems:
 
 #: Tools that measure with what they may accuse; the kernel's own tracer does not.
 _TOOL = re.compile(r"(?i)\b(eosnoise|bpftrace|e?bpf|perf (record|trace|stat|buffers?))\b")
-#: What such a tool disturbs.
+#: Words for what such a tool disturbs.
 _QUIET = re.compile(r"(?i)\bisolat|noise|\bIPIs?\b|latenc|jitter")
 _TRACER = re.compile(r"(?i)\brtla\b|in-kernel|kernel'?s? (own )?(osnoise )?tracer|the kernel's own")
 

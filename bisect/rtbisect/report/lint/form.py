@@ -25,7 +25,7 @@ ADDRESS = re.compile(
 )
 MESSAGE_ID = re.compile(r"<[^\s<>@]{1,120}@[^\s<>@]{1,120}>")
 _ONCE = ("From", "To", "Subject", "Date", "Message-ID")
-#: What git am, patchwork and mbox readers take for something else.
+#: Begins of lines that git am, patchwork and mbox readers take for something else.
 _ACTIVE = re.compile(r"From |---\s*$|diff --git |Index: |@@ ")
 #: No regression mail is older than the rules.
 _OLDEST = datetime(2005, 1, 1, tzinfo=UTC)

@@ -28,10 +28,10 @@ _TOKEN = re.compile(r"[0-9][0-9.,]*%?")
 class _Figure(NamedTuple):
     """A number of a row."""
 
-    #: As printed, with its percent sign.
+    #: The number as printed, with its percent sign.
     text: str
     value: float
-    #: How many stand behind its point.
+    #: Digits behind the point.
     digits: int
     #: The column behind its last character, from 0.
     at: int

@@ -28,7 +28,7 @@ _MOST_TEXT = 32_000
 class Fault:
     """What a rule finds in a mail."""
 
-    #: Its name.
+    #: Name of the rule.
     rule: str
     #: A header, or `line N` of the body; "" for the whole mail.
     where: str
@@ -40,7 +40,7 @@ class Rule:
     """A rule that mails are held against."""
 
     name: str
-    #: What it is good for, one line, with its source.
+    #: What the rule is good for, one line, with its source.
     why: str
     check: Callable[[Mail], Problems]
 
@@ -113,7 +113,7 @@ class Mail:
 
     @property
     def kind(self) -> str:
-        """Which of our mails it is, "" for a person's."""
+        """Which kind of our mails this is; "" for a mail of a person."""
         return self.header("X-rtbisect-Kind")
 
     @property

@@ -16,12 +16,12 @@ _PERSONAL = re.compile(r"\s*(Signed-off-by|Tested-by|Reviewed-by|Acked-by|Co-dev
 _FIXES = re.compile(r'\s*Fixes: [0-9a-f]{12,40}( \("[^\n]+"\))?')
 _COMMAND = re.compile(r"#regzbot\s+(\^?[a-z-]+)\s*:?\s*(.*)")
 _NAMES = ("introduced", "title", "monitor", "link")
-#: For who has withdrawn a report.
+#: Commands that end a report, for whoever has withdrawn it.
 _ENDS = ("resolve", "inconclusive")
 _ID = re.compile(r"[0-9a-f]{8,40}( \^)?|(?P<from>v[0-9][^\s.]*(\.[^\s.]+)*)\.\.(?P<to>v\S+)")
 #: v6.18, v6.18-rc1: stable tags have a third number.
 _VANILLA = re.compile(r"v[0-9]+\.[0-9]+(-rc[0-9]+)?")
-#: What `monitor` and `link` point to.
+#: URL of a page, as `monitor` and `link` need it.
 PAGE = re.compile(r"https://[A-Za-z0-9.-]+/[A-Za-z0-9._~:/?#@!$&'*+,;=%-]{1,400}")
 REGRESSIONS = "regressions@lists.linux.dev"
 

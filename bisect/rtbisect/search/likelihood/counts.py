@@ -53,7 +53,7 @@ _LAST_TIMES, _LAST_MORE = 8.0, 32.0
 class ChanceGrid:
     """Boots that fail (1) or pass (0)."""
 
-    #: Of a failure, at each node (s,).
+    #: Probability of a failure, at each node (s,).
     chance: Floats
     #: Log weight of each node, shape (1, s, 1).
     prior: Floats
@@ -98,7 +98,7 @@ class CountGrid:
     Gamma.
     """
 
-    #: Of the Gamma (t,); a large one is nearly Poisson.
+    #: Shape of the Gamma (t,); a large one is nearly Poisson.
     shape: Floats
     #: Its mean (s,), in events of a boot with an exposure of 1.
     rate: Floats
@@ -106,7 +106,7 @@ class CountGrid:
     prior: Floats
     #: Density of a stray boot.
     outlier: float
-    #: Of the boots whose counts are asked for.
+    #: Exposure of the boots whose counts are asked for.
     exposure: float = 1.0
     #: Boots carry their exposure as their second view.
     timed: bool = True

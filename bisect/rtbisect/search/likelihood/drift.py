@@ -78,10 +78,10 @@ def _drift_of(values: tuple[float, ...], builds: tuple[int, ...]) -> tuple[float
 class _Fit:
     """A covariance, in squared scales of a run, held against the runs."""
 
-    #: With the scale that suits best.
+    #: Log likelihood with the scale that suits best, and that scale.
     loglik: float
     scale: float
-    #: What the covariance times it gives are the runs.
+    #: The runs multiplied by the inverse of the covariance.
     solved: Floats
     #: Variance of a step of the drift.
     step: float

@@ -86,7 +86,7 @@ def common(boots: Iterable[Sequence[float]]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """What of a boot the ends differ in."""
+    """The part of a boot's figure in which the ends differ."""
 
     #: Its place in the views of a boot: 0 the whole, 1, 2, ... the watched CPUs.
     view: int = 0

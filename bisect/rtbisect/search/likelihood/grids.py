@@ -56,12 +56,12 @@ class Grids:
     #: Prior density of the axes a of good and bad together in units of the independent one (t, a,
     #: a): a regression is one that makes the bad side worse. None where there is none.
     ahead: Floats | None = None
-    #: What `fresh` has given before.
+    #: Results of `fresh` that were computed before.
     _fresh: dict[Grid, Floats] = field(default_factory=dict, repr=False)
 
     @cached_property
     def width(self) -> Floats:
-        """What each of the values `y` stands for, shape (b,)."""
+        """Width of the interval that each of the values `y` stands for, shape (b,)."""
         width: Floats = np.gradient(self.y)
         return width
 

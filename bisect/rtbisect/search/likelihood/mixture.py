@@ -69,7 +69,7 @@ class StateGrid:
     states: States
     #: Nodes of the shares of the states (a, k), each of which adds up to 1.
     shares: Floats
-    #: Their log weights (1, 1, a).
+    #: Log weights of these nodes (1, 1, a).
     prior: Floats
 
     def _density(self, y: Floats) -> Floats:

@@ -57,7 +57,7 @@ class OffsetNodes:
     at: Floats
     #: Log likelihood of all boots there (s, x), times `width`.
     log: Floats
-    #: What each node stands for (s, x).
+    #: Width of the interval that each node stands for (s, x).
     width: Floats
     #: The middle of the boots.
     centre: float
@@ -75,7 +75,7 @@ class OffsetNodes:
 class BootGrid:
     """Nodes of one group of kernels: location, scale of a boot, scale of a build."""
 
-    #: For each tau (t, a).
+    #: Nodes of the location, for each tau (t, a).
     mu: Floats
     #: (s,), ascending.
     sigma: Floats
