@@ -12,7 +12,8 @@ from rtbisect.cli.live import LABEL, drawn
 COLUMNS = 80
 #: A terminal without fonts from elsewhere, as rich fills it in.
 _PICTURE = """\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {terminal_width} {terminal_height}" role="img">
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {terminal_width} {terminal_height}" role="img"
+ xml:space="preserve">
 <!-- SPDX-License-Identifier: GPL-2.0-or-later; by tests/helpers/screens.py -->
 <title>TITLE</title>
 <desc>DESCRIPTION</desc>
