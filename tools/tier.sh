@@ -37,7 +37,9 @@ case $name in
         # There are as many of these as processors: threads of one would only wait for another's.
         export OPENBLAS_NUM_THREADS=1
         # Hundreds of small databases, each written to the disk at every step: a fifth of the time.
-        [ "$name" = integration ] || [ -n "${TMPDIR:-}" ] || ! spare_memory || memory=/dev/shm
+        if [ "$name" = unit ] && [ -z "${TMPDIR:-}" ] && spare_memory; then
+            memory=/dev/shm
+        fi
         ;;
 esac
 # Its own folder goes at the end. pytest keeps those of three runs, and to take an older one away
@@ -50,9 +52,8 @@ else
     code=$?
     if [ -n "$memory" ]; then # Nobody would look for what is missing there.
         kept=$(mktemp -d /tmp/rtb-XXXXXX)
-        mv "$made/t" "$kept"
-        rmdir "$made"
-        made=$kept
+        mv "$made" "$kept"
+        made=$kept/${made##*/}
     fi
     echo "test-$name: what the tests left is in $made/t" >&2
     exit $code

@@ -114,8 +114,7 @@ def _judged(
     return _with_level(threshold, judgement, (counts, floor, worst), alpha, told)
 
 
-# A verification asks again for each of its looks after every boot, and nothing of them has changed:
-# so the costly answers are kept.
+# A verification asks again for each of its looks after every boot, and nothing of them has changed.
 @lru_cache(maxsize=256)
 def _compare(
     threshold: Threshold, base: Sample, new: Sample, looks: tuple[int, ...]
@@ -147,6 +146,7 @@ def sides(
     return base_badness, new_badness
 
 
+# As `_compare`, asked for each look after every boot.
 @lru_cache(maxsize=256)
 def falls_short(threshold: Threshold, whole: Pair, part: Pair) -> bool:
     """Whether the shift of `part` is below FULL_RECOVERY of that of `whole`, by more than what luck

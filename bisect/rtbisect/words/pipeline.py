@@ -316,7 +316,7 @@ SENTENCES: Mapping[str, Words] = {
     ),
     Ends.ALL_FAIL: (
         "all {boots} + {boots} {voice.run}s of the ends fail: does the command work in a worktree"
-        " of the revision? If every one will fail, press Ctrl-C"
+        " of the revision? If it does not, press Ctrl-C"
     ),
     Ends.COMPARED: "{boots} + {boots} boots compared",
     Ends.NOT_SEARCHED: "the range was not searched: `rtbisect bisect` finds the commit",

@@ -116,7 +116,7 @@ def _recipients(mail: Mail) -> Problems:
         for value in mail.raw.get_all(name) or ():
             for _, spec in getaddresses([unfolded(value)]):
                 if not ADDRESS.fullmatch(spec):
-                    yield name, f"{repr(spec[:60]) if spec else 'something'} is not an address"
+                    yield name, f"{repr(spec[:60]) if spec else 'an entry'} is not an address"
                 elif name != "From" and spec.lower() in addresses:
                     yield name, f"{spec} is there twice"
                 elif name != "From":
