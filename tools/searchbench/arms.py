@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from rtbisect.search.spec import SearchAnswer, SearchSpec
     from searchbench.world import World
 
-#: Limits of the arms with a proof where they are not those of the cell: one proof at most, and what
-#: a site has that says nothing, or `rtbisect run`, which has no other layouts.
+#: Limits of the arms with a proof where they are not those of the cell: one proof at most, those of
+#: a site that says nothing, those of `rtbisect run`, and no other builds where each boot is relinked.
 PROVED: dict[str, Limits | None] = {
     "ours-proved": None,
     "ours-proved-once": replace(AMPLE, proofs=1),
@@ -55,7 +55,7 @@ PROVED: dict[str, Limits | None] = {
     "ours-proved-no-share-reach": None,
     "ours-site": OF_SITE,
     "ours-run": OF_RUN,
-    "ours-relinked": AMPLE,
+    "ours-relinked": replace(AMPLE, layout_below=0.0),
     "oracle-proved": None,
 }
 #: Arms of ours without a part (no world of these has figures of CPUs), and of the oracle: controls
@@ -85,9 +85,6 @@ PARTS = {
     "oracle": Parts(controls=False),
     "oracle-proved": Parts(controls=False),
 }
-
-#: Each boot has a layout of its own: no other builds tell more.
-LAYOUT_BELOW = {"ours-relinked": 0.0}
 
 
 @dataclass(frozen=True)
@@ -162,9 +159,7 @@ def ours(world: World, arm: str, limits: Limits | None = None) -> Said:
     the arm, or others.
     """
     play = Played(world, limits or PROVED.get(arm) or ample(world.cell), proof=arm in PROVED)
-    usual = spec_of(world, play.limits)
-    below = LAYOUT_BELOW.get(arm, usual.layout_below)
-    spec = replace(usual, parts=PARTS.get(arm, WHOLE_MODEL), layout_below=below)
+    spec = replace(spec_of(world, play.limits), parts=PARTS.get(arm, WHOLE_MODEL))
     # What the answer says of kernels that it does not explain is not a part of what is measured.
     unread = mock.patch("rtbisect.search.engine.contradictions", return_value=())
     with _told(world, arm), unread:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,8 @@ def spec_of(world: World, limits: Limits | None = None) -> SearchSpec:
         build_cost_s=cell.build_s,
         boot_cost_s=cell.boot_s + cell.run_s,
         layout_cost_s=None if cell.kind == "fails" else cell.build_s,
+        # A share of the good level, which is 0 in these worlds: always, or never.
+        layout_below=math.inf if limits.layout_below else 0.0,
         calibrate_max=limits.calibrate_max,
         looks_max=limits.looks_max,
         max_boots=limits.max_boots,

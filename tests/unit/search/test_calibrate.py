@@ -92,22 +92,45 @@ def spec_of(looks_max, statistic=WAIT.statistic):
     )
 
 
-def looked(spec, shift, seed, cpus=0):
-    """The calibration of a search whose newer end is slower by `shift` standard deviations, or the
-    first of so many CPUs of it.
-    """
-    rng, state = random.Random(seed), engine.start(spec)
+def after_looks(spec, boot_of):
+    """A search after its looks at the ends; `boot_of` a trial is what it measures."""
+    state = engine.start(spec)
     for end in (spec.graph.older, spec.graph.newer):
         state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
     while state.ends.reproduced is None:
         (trial, *_) = engine.propose(state)
+        state = engine.apply(state, boot_of(trial))
+    return state
+
+
+def looked(spec, shift, seed, cpus=0):
+    """The calibration of a search whose newer end is slower by `shift` standard deviations, or the
+    first of so many CPUs of it.
+    """
+    rng = random.Random(seed)
+
+    def boot_of(trial):
         more = shift * (trial.revision == spec.graph.newer)
         each = [rng.gauss(0, 1) + more * (not number) for number in range(cpus or 1)]
         values = tuple(20000.0 + 4000.0 * value for value in each)
         boot = booted(int(trial.revision, 16), statistics.median(values), "")
         seen = replace(boot.observation, per_cpu=values if cpus else ())
-        state = engine.apply(state, replace(boot, observation=seen))
-    return state.ends
+        return replace(boot, observation=seen)
+
+    return after_looks(spec, boot_of).ends
+
+
+def failed(spec, fails):
+    """A search after its looks; boots of the newer end fail (1) or pass (0) so in turns, and those
+    of the older end pass.
+    """
+    turns = cycle(fails)
+
+    def boot_of(trial):
+        value = next(turns) if trial.revision == spec.graph.newer else 0.0
+        return booted(int(trial.revision, 16), value, "")
+
+    return after_looks(spec, boot_of)
 
 
 def test_looks_go_on_while_they_promise_a_difference():
@@ -170,13 +193,7 @@ def test_ends_that_the_last_look_almost_tells_apart_are_not_called_alike():
 def test_what_seldom_happens_is_not_given_up_before_it_has_happened():
     """A share of boots is looked at `calibrate_max` times, whatever the first ones say."""
     spec = spec_of(40, Statistic.FRACTION)
-    state = engine.start(spec)
-    for end in (spec.graph.older, spec.graph.newer):
-        state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
-    while state.ends.reproduced is None:
-        (trial, *_) = engine.propose(state)
-        state = engine.apply(state, booted(int(trial.revision, 16), 0.0, ""))
-    assert state.ends.used == spec.calibrate_max
+    assert failed(spec, (0.0,)).ends.used == spec.calibrate_max
 
 
 def test_looks_at_shares_have_one_p_value_together():
@@ -186,14 +203,7 @@ def test_looks_at_shares_have_one_p_value_together():
         spec = spec_of(40, Statistic.FRACTION)
         limit = replace(spec.threshold, min_effect=0.2)
         parts = replace(spec.parts, share_looks=rule)
-        state = engine.start(replace(spec, threshold=limit, parts=parts))
-        for end in (spec.graph.older, spec.graph.newer):
-            state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
-        fails = cycle((0.0, 1.0, 1.0))
-        while state.ends.reproduced is None:
-            (trial, *_) = engine.propose(state)
-            bad = trial.revision == spec.graph.newer
-            state = engine.apply(state, booted(int(trial.revision, 16), bad * next(fails), ""))
+        state = failed(replace(spec, threshold=limit, parts=parts), (0.0, 1.0, 1.0))
         assert state.ends.reproduced
         assert state.ends.p <= asked_p(state.spec)
         used[rule] = state.ends.used
@@ -206,19 +216,10 @@ def test_ends_whose_shares_may_differ_by_what_counts_are_searched():
     """
     said = {}
     for rule in (True, False):
-        spec = replace(spec_of(40, Statistic.FRACTION), calibrate_max=60)
-        limit, parts = (
-            replace(spec.threshold, min_effect=0.2),
-            replace(spec.parts, share_reach=rule),
-        )
-        state = engine.start(replace(spec, threshold=limit, parts=parts, max_boots=400))
-        for end in (spec.graph.older, spec.graph.newer):
-            state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
-        fails = cycle((0.0,) * 5 + (1.0,))
-        while state.ends.reproduced is None:
-            (trial, *_) = engine.propose(state)
-            bad = trial.revision == spec.graph.newer
-            state = engine.apply(state, booted(int(trial.revision, 16), bad * next(fails), ""))
+        spec = replace(spec_of(40, Statistic.FRACTION), calibrate_max=60, max_boots=400)
+        limit = replace(spec.threshold, min_effect=0.2)
+        parts = replace(spec.parts, share_reach=rule)
+        state = failed(replace(spec, threshold=limit, parts=parts), (0.0, 0.0, 1.0, *(0.0,) * 3))
         said[rule] = state.ends.reproduced
     assert said == {True: True, False: False}
 
@@ -226,16 +227,6 @@ def test_ends_whose_shares_may_differ_by_what_counts_are_searched():
 def test_who_looks_at_shares_sees_what_promises_a_difference():
     """Beyond the boots that all ends get, looks go on while the last one may tell."""
     spec = replace(spec_of(40, Statistic.FRACTION), calibrate_max=10)
-    used = {}
-    for name, every in (("alike", (0.0,)), ("may differ", (0.0, 0.0, 0.0, 1.0))):
-        state = engine.start(spec)
-        for end in (spec.graph.older, spec.graph.newer):
-            state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
-        fails = cycle(every)
-        while state.ends.reproduced is None:
-            (trial, *_) = engine.propose(state)
-            value = next(fails) if trial.revision == spec.graph.newer else 0.0
-            state = engine.apply(state, booted(int(trial.revision, 16), value, ""))
-        used[name] = state.ends.used
-    assert used["alike"] == 10
-    assert used["may differ"] > 10
+    alike, may_differ = (failed(spec, fails) for fails in ((0.0,), (0.0, 0.0, 0.0, 1.0)))
+    assert alike.ends.used == 10
+    assert may_differ.ends.used > 10
