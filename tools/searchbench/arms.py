@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from searchbench.world import World
 
 #: Limits of the arms with a proof where they are not those of the cell: one proof at most, those of
-#: a site that says nothing, those of `rtbisect run`, and no other builds where each boot is relinked.
+#: a site that says nothing and of `rtbisect run`, and no other builds where each boot is relinked.
 PROVED: dict[str, Limits | None] = {
     "ours-proved": None,
     "ours-proved-once": replace(AMPLE, proofs=1),
