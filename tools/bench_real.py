@@ -3,6 +3,7 @@
 regressions somebody has published.
 
     tools/bench_real.py                                     the table of the kept rows
+    tools/bench_real.py --plot docs/histories.svg           their picture
     tools/bench_real.py --clones DIR --history jsonschema-refs --measure v4.17.3 v4.18.0
     tools/bench_real.py --clones DIR --history jsonschema-refs --arms run git-1 git-5
 
@@ -34,14 +35,19 @@ from pathlib import Path
 from typing import Any
 
 import real_figures
+import real_picture
+from rtbisect.config.paths import data
 from rtbisect.errors import Exit
 from rtbisect.judge.stats import fisher_p, median_interval
 from rtbisect.program.counter import Counting, counter_here
+from rtbisect.report.run_plot import svg_of
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tools/data/real"
 FIGURES = ROOT / "tools/real_figures.py"
 ARMS = ("run", "count", "git-1", "git-5", "bayesect")
+PICTURE = ROOT / "docs/histories.svg"
+_LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later; by tools/bench_real.py -->"
 ENDS_RUNS = 10
 SKIP = 125
 #: An outcome of `rtbisect run` that says that nothing changed.
@@ -391,6 +397,29 @@ def answers(found: dict[str, History], rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def svg(found: dict[str, History], rows: list[dict[str, Any]]) -> str:
+    """What was measured near the steps of each history, and the arms that named a revision."""
+    panels = []
+    for each in found.values():
+        mine = [row for row in rows if row["history"] == each.name]
+        named_by: dict[str, list[str]] = {}
+        for row in mine:
+            for sha in row.get("named", ()):
+                named_by.setdefault(sha, []).append(row["arm"])
+        panels.append(real_picture.Panel(
+            name=each.name, steps=frozenset(each.truth), pass_fail=each.pass_fail,
+            before=frozenset(of for parents in each.truth.values() for of in parents),
+            named_by={sha: sorted(arms, key=ARMS.index) for sha, arms in named_by.items()},
+            runs={
+                row["revision"]: row["failed" if each.pass_fail else "ms"]
+                for row in mine if "revision" in row
+            },
+        ))  # fmt: skip
+    drawn = svg_of(real_picture.picture(panels), data("reports"), "Real histories")
+    head, _, rest = drawn.partition("\n")
+    return f"{head}\n{_LICENCE}\n{rest}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -402,6 +431,7 @@ def main() -> int:
     parser.add_argument("--measure", nargs="+", metavar="REV", help="measure these revisions")
     parser.add_argument("--runs", type=int, default=30, help="runs of each of them")
     parser.add_argument("--arms", nargs="+", choices=ARMS, help="ask these arms")
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw the kept rows")
     asked = parser.parse_args()
     if asked.measure or asked.arms:
         if asked.clones is None or asked.history is None:
@@ -420,6 +450,8 @@ def main() -> int:
             if (history.name, arm) not in have:
                 keep(asdict(ask(lab, history, arm)))
         return 0
+    if asked.plot is not None:
+        asked.plot.write_text(svg(histories(), kept()), encoding="utf-8")
     tables = truths(histories(), kept()), answers(histories(), kept()), dropped()
     print(*tables, sep="\n\n")
     return 0

@@ -27,6 +27,7 @@ def test_the_page_has_the_tables_of_the_rows():
     assert bench_real.truths(found, rows) in page
     assert bench_real.answers(found, rows) in page
     assert bench_real.dropped() in page
+    assert bench_real.svg(found, rows) == bench_real.PICTURE.read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from helpers.campaigns import ROOT
 GALLERY = ROOT / "docs/gallery"
 DRAWN = [
     *GALLERY.glob("*.svg"),
-    *(ROOT / "docs" / name for name in ("budgets.svg", "layouts.svg", "road.svg")),
+    *(ROOT / "docs" / name for name in ("budgets.svg", "histories.svg", "layouts.svg", "road.svg")),
 ]
 
 
