@@ -61,12 +61,15 @@ def _last(data: Mapping[str, Any]) -> str:
 
 
 def _left(data: Mapping[str, Any]) -> str:
-    low, high = duration(data["low_s"]), duration(data["high_s"])
-    told = "about {wall_s:duration} left"
+    low, middle, high = (duration(data[name]) for name in ("low_s", "wall_s", "high_s"))
     if low == high:
-        return told
+        return "about {wall_s:duration} left"
     number, unit = low.split()
-    return f"{told} ({number if high.endswith(unit) else low} to {high})"
+    between = f"{number if high.endswith(unit) else low} to {high}"
+    # A middle that is an end of the interval says nothing of its own.
+    if middle in (low, high):
+        return f"{between} left"
+    return f"about {{wall_s:duration}} left ({between})"
 
 
 SENTENCES: Mapping[str, Words] = {
