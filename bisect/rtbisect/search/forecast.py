@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rtbisect.judge.scale import shift_of
+from rtbisect.model.campaign import Statistic
 from rtbisect.search.outlook import Terms, known
 from rtbisect.search.rehearsal import rehearsed, rehearsed_unseen
 
@@ -17,8 +20,9 @@ if TYPE_CHECKING:
 
 #: Ends of the interval that holds four of five searches, and its middle.
 _SHARES = (0.1, 0.5, 0.9)
-#: Before anything is known a change of so many standard deviations of a boot is expected.
-_TYPICAL = 1.5
+#: Before anything is known a change of so many standard deviations of a boot is expected; the ends
+#: are asked from so many boots of each on, and say that it is this large at most.
+_TYPICAL, _FEWEST, _LARGE = 1.5, 3, 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +65,8 @@ def expected(state: SearchState, boots_due: int = 0, builds_due: int = 0) -> For
     if state.ends.reproduced:
         seen = rehearsed(known(state))
     else:
-        size, boots_of_end = len(spec.graph.commits), spec.calibrate_max
-        seen = rehearsed_unseen(Terms.of(spec), size, _TYPICAL, boots_of_end)
+        effect, terms = _so_far(state)
+        seen = rehearsed_unseen(terms, len(spec.graph.commits), effect, spec.calibrate_max)
     boots, builds = seen.boots + boots_due, seen.builds + builds_due
     layout_s = spec.layout_cost_s or 0.0
     seconds = boots * spec.boot_cost_s + (builds - seen.layouts) * spec.build_cost_s
@@ -73,3 +77,26 @@ def expected(state: SearchState, boots_due: int = 0, builds_due: int = 0) -> For
         seconds=Expected.of(seconds + seen.layouts * layout_s),
         chance=float((within & seen.named).mean()),
     )
+
+
+def _so_far(state: SearchState) -> tuple[float, Terms]:
+    """The change by the boots of the ends so far, less one standard error, in standard deviations
+    of a boot; and what a search for it costs: other layouts only where it is small.
+    """
+    spec = state.spec
+    terms, threshold = Terms.of(spec), spec.threshold
+    good, bad = (
+        [boot[0] for boot in state.ledger.of_first(end, spec.max_boots)]
+        for end in (spec.graph.older, spec.graph.newer)
+    )
+    boots = min(len(good), len(bad))
+    shares = threshold.statistic is Statistic.FRACTION
+    if boots < _FEWEST or shares or not np.isfinite([*good, *bad]).all():
+        return _TYPICAL, terms
+    shift, variance = np.mean(bad) - np.mean(good), (np.var(good, ddof=1) + np.var(bad, ddof=1)) / 2
+    surely = shift - math.sqrt(2 * variance / boots)
+    if surely >= shift_of(threshold, good, spec.layout_below):
+        terms = replace(terms, layout_s=None, end_layouts=0)
+    # Halves, so that a boot more seldom asks for other rehearsals.
+    effect = round(2 * surely / math.sqrt(variance)) / 2 if variance else _LARGE
+    return min(max(effect, _TYPICAL), _LARGE), terms

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from helpers.noisy import noisy
-from helpers.searches import chain, replayed, spec
+from helpers.searches import built, chain, event, replayed, spec
 from rtbisect.model.campaign import Statistic
 from rtbisect.search import engine
 from rtbisect.search.forecast import Expected, expected
@@ -94,6 +94,33 @@ def test_before_the_ends_are_booted_their_boots_and_builds_are_expected_too():
     assert first.boots.low > 12
     assert first.builds.low >= 2
     assert engine.forecast(engine.start(spec(chain(64), max_boots=13))).chance == 0.0
+
+
+def of_ends(good, bad, **changes):
+    """The forecast after these boots of both ends, of which none says yet that they differ."""
+    asked = spec(chain(64), boot_cost_s=20.0, build_cost_s=20.0, **changes)
+    ends = {"good": good, f"c{63}": bad}
+    heard = [built(end, end) for end in ends]
+    heard += [event(end, value) for end, values in ends.items() for value in values]
+    state = replayed(engine, asked, heard)
+    assert not state.ends.reproduced
+    return engine.forecast(state)
+
+
+def test_a_large_difference_of_the_first_boots_is_expected_of_the_search():
+    nothing, little = of_ends([], []), of_ends([1.0, 1.1, 0.9], [1.1, 1.0, 1.2])
+    large = of_ends([1.0, 1.1, 0.9], [5.0, 5.1, 4.9])
+    assert little.boots.middle > 2 * large.boots.middle
+    assert nothing.boots.middle > 2 * large.boots.middle
+    # Without any noise it is as large as it may be.
+    assert of_ends([1.0] * 3, [5.0] * 3).boots == large.boots
+
+
+def test_other_layouts_are_expected_where_the_difference_may_be_small():
+    layouts = {"layout_cost_s": 300.0, "layout_below": 0.2}
+    large = of_ends([1.0, 1.01, 0.99], [5.0, 5.01, 4.99], **layouts)
+    small = of_ends([1.0, 1.01, 0.99], [1.1, 1.11, 1.09], **layouts)
+    assert small.seconds.middle > 5 * large.seconds.middle
 
 
 def test_shares_are_rehearsed_as_normal_boots_that_tell_as_much():
