@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rtbisect.campaign import first_fingerprint
 from rtbisect.errors import ConfigError, InternalError
-from rtbisect.model.campaign import Limits, first_rules
+from rtbisect.model.campaign import GROWN_BOOTS, Limits, first_rules
 from rtbisect.model.command import NO_KERNEL
 from rtbisect.model.formats import kept_as
 
@@ -33,9 +33,10 @@ VERSION = 2
 #: Name of the step that keeps what boots depend on.
 MACHINE = "machine"
 
-#: Defaults that changed: a site that does not say them has not changed by that.
-FIRST_DEFAULTS: Mapping[str, int] = {"max_boots": 80, "max_builds": 60}
-_DEFAULTS = Limits()
+#: Defaults that changed, and what they are now: a site that does not say them has not changed by
+#: that.
+FIRST_DEFAULTS: Mapping[str, int] = {"max_boots": 80, "max_builds": 60, "grows_to": 0}
+_DEFAULTS = Limits(grows_to=GROWN_BOOTS)
 
 #: Fields of a set-up that are for readers of reports alone.
 FOR_READERS = frozenset({"reason", "title"})

@@ -13,7 +13,7 @@ from rtbisect.errors import ConfigError
 from rtbisect.kernel.config_check import most_cpus
 from rtbisect.lab.profile import host_profile
 from rtbisect.lab.windows import explaining, of_suites
-from rtbisect.model.campaign import CampaignKind, CampaignRequest, Limits
+from rtbisect.model.campaign import GROWN_BOOTS, CampaignKind, CampaignRequest, Limits
 from rtbisect.model.code import RELINKED, BuildRequest
 from rtbisect.model.command import Extra
 from rtbisect.model.lab import OF_SITE, DeviceType, RunRequest, Window
@@ -81,11 +81,15 @@ def relinked(setup: Setup) -> Setup:
 
 
 def limits_of(campaign: Campaign, max_boots: int) -> Limits:
-    """The limits of a site; with so many boots where a request asks for them, other than 0."""
+    """The limits of a site; with so many boots where a request asks for them, other than 0. They
+    grow where nobody has said a budget.
+    """
     kept = campaign.model_dump()
     most = max_boots or campaign.max_boots
     looks_max = campaign.looks_max or max(campaign.calibrate_max, most // LOOKS_SHARE)
-    return Limits(**kept | {"max_boots": most, "looks_max": looks_max})
+    said = max_boots or campaign.model_fields_set & {"max_boots", "max_builds"}
+    grows_to = 0 if said else GROWN_BOOTS
+    return Limits(**kept | {"max_boots": most, "looks_max": looks_max, "grows_to": grows_to})
 
 
 def _check_topology(site: Site, device: DeviceType, build: BuildRequest) -> None:

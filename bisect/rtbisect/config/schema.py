@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from rtbisect.model.campaign import MOST_BOOTS, Better, Role, Scale
+from rtbisect.model.campaign import GROWN_BOOTS, MOST_BOOTS, Better, Role, Scale
 from rtbisect.model.lab import PROFILE
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$")]
@@ -202,7 +202,13 @@ class Campaign(Strict):
         description="boots of an end of a search while they promise to show a difference; a fifth"
         " of max_boots",
     )
-    max_boots: int = Field(200, ge=8, le=MOST_BOOTS)
+    max_boots: int = Field(
+        200,
+        ge=8,
+        le=MOST_BOOTS,
+        description="of a campaign; without it and max_builds a campaign grows to up to"
+        f" {GROWN_BOOTS} boots where its forecast promises a commit",
+    )
     max_builds: int = Field(120, ge=2, le=MOST_BOOTS)
     verify_boots: int = Field(6, ge=4)
     revert_boots: int = Field(3, ge=2)

@@ -257,6 +257,9 @@ KEPT_AT_MOST = 0.4
 #: Boots of a campaign at most. A larger budget makes no other answer, and each plan of the search
 #: takes longer with it.
 MOST_BOOTS = 1_000_000
+#: What the boots of a campaign grow to at most where its site says no budget: these name nearly all
+#: changes of one standard deviation of a boot (docs/benchmarks.md, "Figures").
+GROWN_BOOTS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,11 +55,13 @@ def shown(limits_of: Callable[[int], Limits], max_boots: int, terms: Terms) -> t
 
 def chance(limits: Limits, terms: Terms, effect: float) -> float:
     """That the ends are seen to differ, and the search ends with the commit within its budget."""
+    grows = limits.grows_to > limits.max_boots
+    grown = limits.with_boots(limits.grows_to) if grows else limits
     ends = _looked(limits, effect)
     seen = rehearsed_unseen(terms, COMMITS, effect, WIDER_FROM)
     # A commit leads by then, and the boots of a proof are kept, as many as the ends took.
-    kept = np.array([limits.kept_with(int(2 * boots)) for boots in np.minimum(ends, _BUDGETS[-1])])
-    within = (2 * ends + seen.boots <= limits.max_boots - kept) & (seen.builds <= limits.max_builds)
+    kept = np.array([grown.kept_with(int(2 * boots)) for boots in np.minimum(ends, _BUDGETS[-1])])
+    within = (2 * ends + seen.boots <= grown.max_boots - kept) & (seen.builds <= grown.max_builds)
     return float((within & seen.named).mean())
 
 

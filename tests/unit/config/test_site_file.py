@@ -59,7 +59,7 @@ def test_a_tree_name_is_enough_where_it_has_one_build_config():
             "unknown test_plan",
         ),
         ("    confidence: 0.95", "    confidence: 1.5", "confidence: 1.5", "confidence"),
-        ("    max_boots: 200", "    maximum: 80", "maximum: 80", "Extra inputs"),
+        ("    # max_boots: 200", "    maximum: 80", "maximum: 80", "Extra inputs"),
         ("trees:\n", "trees:\n  stable-rt: {url: a}\n", "stable-rt:", "stands here twice"),
         ("branch: linux-6.12.y-rt", "branch: '--upload-pack=x'", "upload-pack", "branch"),
         (
@@ -96,10 +96,10 @@ def test_a_tree_name_is_enough_where_it_has_one_build_config():
             )
         ),
         ("cc: gcc\n", "cc: clang-17\n", "cc: clang-17", "builds with gcc"),
-        ("max_boots: 200", "max_boots: 12", "campaign:", "max_boots does not cover"),
-        ("max_boots: 200", "max_boots: 1000000000", "max_boots: 1000000000", "max_boots"),
-        ("max_boots: 200", "calibrate_min: 11", "campaign:", "larger than calibrate_max"),
-        ("max_boots: 200", "calibrate_max: 4", "calibrate_max: 4", "calibrate_max"),
+        ("# max_boots: 200", "max_boots: 12", "campaign:", "max_boots does not cover"),
+        ("# max_boots: 200", "max_boots: 1000000000", "max_boots: 1000000000", "max_boots"),
+        ("# max_boots: 200", "calibrate_min: 11", "campaign:", "larger than calibrate_max"),
+        ("# max_boots: 200", "calibrate_max: 4", "calibrate_max: 4", "calibrate_max"),
         ("name: Lab Operator", "name: Lab, RT", "name: Lab, RT", "name"),
         ("operator@lab.example.org", "operator@lab..example", "operator@lab..", "address"),
         ("rcu_calls: 100", "rcu_calls: 5000", "rcu_calls: 5000", "rcu_calls"),

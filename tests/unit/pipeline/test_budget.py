@@ -9,7 +9,7 @@ import pytest
 from helpers.campaigns import world
 from rtbisect.campaign.plan import limits_of
 from rtbisect.config.schema import Campaign
-from rtbisect.model.campaign import CampaignKind, CampaignRequest, MetricKey
+from rtbisect.model.campaign import GROWN_BOOTS, CampaignKind, CampaignRequest, MetricKey
 from rtbisect.model.command import Extra, command_line
 from rtbisect.pipeline.budget import Budget
 
@@ -32,17 +32,20 @@ def test_a_search_leaves_what_its_proof_takes_of_other_builds(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("campaign", "asked", "boots", "looks"),
+    ("campaign", "asked", "boots", "looks", "grows_to"),
     [
-        ({}, 0, 200, 40),
-        ({}, 300, 300, 60),
-        ({"max_boots": 80}, 0, 80, 16),
-        ({"max_boots": 80, "looks_max": 30}, 0, 80, 30),
+        ({}, 0, 200, 40, GROWN_BOOTS),
+        ({}, 300, 300, 60, 0),
+        ({"max_boots": 80}, 0, 80, 16, 0),
+        ({"max_builds": 120}, 0, 200, 40, 0),
+        ({"looks_max": 30}, 0, 200, 30, GROWN_BOOTS),
     ],
 )
-def test_how_far_looks_go_follows_from_the_budget(campaign, asked, boots, looks):
+def test_looks_and_growth_follow_from_the_budget_that_was_said(
+    campaign, asked, boots, looks, grows_to
+):
     limits = limits_of(Campaign(**campaign), asked)
-    assert (limits.max_boots, limits.looks_max) == (boots, looks)
+    assert (limits.max_boots, limits.looks_max, limits.grows_to) == (boots, looks, grows_to)
 
 
 def test_a_budget_that_was_asked_for_is_kept_and_asked_for_again():

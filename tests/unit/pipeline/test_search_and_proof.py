@@ -11,7 +11,7 @@ from helpers.findings import first
 from helpers.scenarios import History
 from rtbisect.campaign.fingerprint import Fingerprint, keep_setup
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import FIRST_RULES, Outcome
+from rtbisect.model.campaign import FIRST_RULES, GROWN_BOOTS, Outcome
 from rtbisect.model.kinds.pipeline import Proofs, Searches
 from rtbisect.model.kinds.search import Checks
 from rtbisect.pipeline import bisect, search_and_proof
@@ -126,6 +126,14 @@ def test_a_campaign_keeps_the_rules_that_it_began_with(tmp_path, rule, first_rul
     del document["limits"][rule]
     parts.journal.rewrite("setup", Fingerprint, replace(kept, document=json.dumps(document)))
     assert keep_setup(setup, parts.journal).limits == replace(setup.limits, **{rule: first_rule})
+
+
+def test_a_campaign_that_began_before_budgets_grew_does_not_grow(tmp_path):
+    setup, parts = world(tmp_path, LUCKY).open()
+    began = replace(setup, limits=replace(setup.limits, grows_to=0))
+    keep_setup(began, parts.journal)
+    grows = replace(setup, limits=replace(setup.limits, grows_to=GROWN_BOOTS))
+    assert keep_setup(grows, parts.journal) == began
 
 
 def test_where_nothing_has_booted_nothing_was_disturbed(tmp_path):

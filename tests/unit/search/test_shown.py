@@ -10,7 +10,8 @@ from rtbisect.search.outlook import Terms
 from rtbisect.search.shown import EFFECTS, ENOUGH, chance, shown
 
 TERMS = Terms(build_s=30.0, boot_s=20.0, layout_s=None)
-OF_SITE = limits_of(Campaign(), 0)
+GROWING = limits_of(Campaign(), 0)
+OF_SITE = replace(GROWING, grows_to=0)
 
 
 def test_a_larger_change_and_a_larger_budget_are_better():
@@ -24,7 +25,7 @@ def test_a_larger_change_and_a_larger_budget_are_better():
 def test_what_a_small_change_takes_is_said():
     seen = {
         each.effect: each
-        for each in shown(partial(limits_of, Campaign()), OF_SITE.max_boots, TERMS)
+        for each in shown(partial(limits_of, Campaign(max_boots=200)), OF_SITE.max_boots, TERMS)
     }
     assert tuple(seen) == EFFECTS
     wanted = seen[1.0].max_boots
@@ -32,6 +33,13 @@ def test_what_a_small_change_takes_is_said():
     assert wanted > OF_SITE.max_boots
     assert chance(limits_of(Campaign(), wanted), TERMS, 1.0) >= ENOUGH
     assert seen[3.0].max_boots == OF_SITE.max_boots
+
+
+def test_a_budget_that_grows_shows_more():
+    more = chance(GROWING, TERMS, 1.0)
+    assert more > chance(OF_SITE, TERMS, 1.0) + 0.2
+    # It looks at the ends no longer than before.
+    assert more <= chance(limits_of(Campaign(), GROWING.grows_to), TERMS, 1.0)
 
 
 def test_a_larger_budget_that_looks_no_longer_is_not_advised():
