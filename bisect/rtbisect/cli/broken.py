@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import Outcome
+from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Broken
 from rtbisect.model.kinds.boot import Commands
@@ -45,12 +46,12 @@ def broken_of(
         )
     if any(run.complete and not _not_run(run) for run in runs):
         return None
-    return _of_runs(runs, _ends_of(request, runs), campaign)
+    return _of_runs(campaign, request, runs)
 
 
-def _of_runs(runs: Sequence[Run], ends: tuple[str, ...], campaign: str) -> Finding | None:
+def _of_runs(campaign: str, request: CampaignRequest, runs: Sequence[Run]) -> Finding | None:
     """What all runs have in common, of which none has a figure."""
-    last, many = runs[-1], len(runs)
+    last, many, ends = runs[-1], len(runs), _ends_of(request, runs)
     if codes := [code for run in runs if (code := _not_run(run))]:
         return Finding.of(Broken.NOT_RUN, ends=ends, runs=many, code=int(codes[-1]))
     if all(run.status is RunStatus.HUNG for run in runs):
@@ -61,7 +62,10 @@ def _of_runs(runs: Sequence[Run], ends: tuple[str, ...], campaign: str) -> Findi
         return None
     if len(skipped) == many:
         return Finding.of(Broken.NOT_THERE, ends=ends, why=last.reason)
-    return Finding.of(Broken.NO_FIGURE, ends=ends, runs=many, why=last.reason, campaign=campaign)
+    moved = CommandRequest.of(request).relayout
+    return Finding.of(
+        Broken.NO_FIGURE, ends=ends, runs=many, why=last.reason, campaign=campaign, moved=moved
+    )
 
 
 def _ends_of(request: CampaignRequest, runs: Iterable[Run]) -> tuple[str, ...]:

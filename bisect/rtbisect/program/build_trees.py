@@ -56,7 +56,10 @@ RESERVE_BYTES = 1 << 30
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|ENOSPC")
 
 #: The line of a build log that says why, of most compilers and tools; else the last one does.
-_ERROR = re.compile(r"\b(fatal error|error(\[\w+\])?|undefined reference)\b ?:?", re.IGNORECASE)
+_ERROR = re.compile(
+    r"\b(fatal error|error(\[\w+\])?|undefined reference|un(known|recognized) option)\b ?:?",
+    re.IGNORECASE,
+)
 _LONGEST_ERROR = 200
 _REPLACED = "ended with 0, and its worktree is gone"
 

@@ -34,19 +34,23 @@ MOST_PRINTED_BYTES = 256 * 1024 * 1024
 #: Bytes of output that are kept on disk: its end.
 KEPT_BYTES = 1024 * 1024
 
+#: Code that copies itself, or a table that lies between functions, ends with a signal then.
+_MOVED = "; --relayout is nothing for a program that breaks when its functions move"
+
 #: Terminal escapes (colours; titles and links, which BEL or ESC \ ends), which many programs print
 #: even without a terminal.
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]|\x1b\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)")
 
 
-def check_goes_on(done: Completed, where: str, log: Path) -> None:
+def check_goes_on(done: Completed, where: str, log: Path, *, moved: bool = False) -> None:
     """InfrastructureError where what was started asks to stop: exit code 128 and more, or a signal.
-    `where` follows the reason, as "on 1234".
+    `where` follows the reason, as "on 1234"; `moved`: it is a program whose functions lie in
+    another order than its usual one.
     """
     if not done.stopped and not 0 <= done.returncode < ABORT:
         raise InfrastructureError(
             f"{failure(done)} {where}",
-            f"see {log}; `rtbisect resume` goes on when it is mended",
+            f"see {log}; `rtbisect resume` goes on when it is mended" + (_MOVED if moved else ""),
             retryable=False,
         )
 

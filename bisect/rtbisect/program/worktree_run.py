@@ -205,11 +205,17 @@ class CommandInWorktree:
             return ended(status=RunStatus.INVALID, reason=broken)
         if absent := unstartable(settings.argv[0], self._source):
             return ended(status=RunStatus.SKIPPED, reason=absent)
-        measured = self._measured(ended, build.revision, order, note)
+        measured = self._measured(ended, build.revision, order, note, moved=linked is not None)
         return replace(measured, seconds=measured.seconds + linked.seconds) if linked else measured
 
     def _measured(
-        self, ended: Callable[..., Run], revision: str, order: RunOrder, note: Note
+        self,
+        ended: Callable[..., Run],
+        revision: str,
+        order: RunOrder,
+        note: Note,
+        *,
+        moved: bool,
     ) -> Run:
         """A run of the command in a tree that is ready."""
         settings = self._settings
@@ -232,7 +238,7 @@ class CommandInWorktree:
                 keep_end(path)
         # A signal is valgrind's then, and none of the command.
         if not refused:
-            check_goes_on(done, f"on {revision[:12]}", err)
+            check_goes_on(done, f"on {revision[:12]}", err, moved=moved)
         measured = ended(
             status=status,
             reason=reason,

@@ -68,8 +68,8 @@ SENTENCES: Mapping[str, Words] = {
         f"{_NO_RUN}the exit code {{code}} says that there is no such program; install what the"
         " command starts, or mend its path"
     ),
-    Broken.NO_FIGURE: (
+    Broken.NO_FIGURE: lambda data: (
         f"{_NO_RUN}{{why}}; see run/{{campaign}}/ of the state directory, and try the command by"
-        " hand"
+        f" hand{', and the search without --relayout' if data['moved'] else ''}"
     ),
 }

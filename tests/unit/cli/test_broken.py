@@ -59,7 +59,7 @@ def runs(*ends):
         (
             [(GOOD, LATE), (BAD, FAILED)],
             Broken.NO_FIGURE,
-            {"runs": 2, "why": FAILED[1], "campaign": "run-1"},
+            {"runs": 2, "why": FAILED[1], "campaign": "run-1", "moved": False},
         ),
     ],
 )

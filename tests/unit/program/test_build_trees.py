@@ -91,6 +91,7 @@ def test_a_tree_that_prints_that_the_disk_is_full_is_a_failure_of_its_own(tmp_pa
     [
         ("echo a.c:3: error: no such member; echo make: Error 1; exit 2", "a.c:3: error: no such"),
         ("echo something is wrong; exit 1", "something is wrong"),
+        ("echo ld: unrecognized option --x; echo error: ld returned 1; exit 1", "option --x"),
         ("exit 125", "125"),
         ("printf 'er\\033[31mror: \\001x\\n'; exit 1", "error: ?x"),
     ],

@@ -114,13 +114,17 @@ WORDS = [
             "that there is no such program; install what the command starts, or mend its path"
         ),
     ),
-    (
-        Broken.NO_FIGURE,
-        {"ends": (GOOD,), "runs": 5, "why": Finding.of(Commands.NOTHING), "campaign": "run-1"},
+    *(
         (
-            "nothing could be measured in 5 runs of the aaaaaaaaaaaa: the command printed "
-            "nothing; see run/run-1/ of the state directory, and try the command by hand"
-        ),
+            Broken.NO_FIGURE,
+            {"ends": (GOOD,), "runs": 5, "why": Finding.of(Commands.NOTHING), "campaign": "run-1"}
+            | {"moved": moved},
+            (
+                "nothing could be measured in 5 runs of the aaaaaaaaaaaa: the command printed "
+                f"nothing; see run/run-1/ of the state directory, and try the command by hand{more}"
+            ),
+        )
+        for moved, more in ((False, ""), (True, ", and the search without --relayout"))
     ),
 ]
 

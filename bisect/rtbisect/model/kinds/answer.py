@@ -48,5 +48,5 @@ class Broken(Kind):
     NOT_THERE = "broken.not-there", "ends why"
     #: Runs ended with `code`, by which a shell says that it could not start a program.
     NOT_RUN = "broken.not-run", "ends runs code"
-    #: `why` is of the last run.
-    NO_FIGURE = "broken.no-figure", "ends runs why campaign"
+    #: `why` is of the last run; `moved`: each run had its functions in an order of its own.
+    NO_FIGURE = "broken.no-figure", "ends runs why campaign moved"
