@@ -414,6 +414,8 @@ class KernelBuilder:
         raise blame.fault(owned, task.request.revision)
 
     def _sandbox(self, source: Path, space: Workspace, tools: str) -> Sandbox:
+        # Its depend mode spares a fifth of a first build, and does not see what `.incbin` includes:
+        # an image could hold code of another revision.
         env = REPRODUCIBLE | {
             "CCACHE_DIR": CCACHE,
             "CCACHE_COMPILERCHECK": "content",
