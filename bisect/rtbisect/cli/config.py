@@ -58,7 +58,7 @@ def check(output: Output, site: Path | None) -> int:
     ]
     limits_of = partial(plan.limits_of, loaded.ours.campaign)
     limits = limits_of(0)
-    seen = shown(limits_of, limits.max_boots, budget.first_guess(limits))
+    seen = shown(limits, limits_of, budget.first_guess(limits))
     lines.append(_budget_line(limits, seen))
     data = {
         "site": str(path), "lab": loaded.lab.name, "build_configs": rows, "ignored": ignored,

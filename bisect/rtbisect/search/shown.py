@@ -42,14 +42,16 @@ class Shown:
     max_boots: int | None
 
 
-def shown(limits_of: Callable[[int], Limits], max_boots: int, terms: Terms) -> tuple[Shown, ...]:
-    """What a budget shows; `limits_of` are the limits of a site with so many boots."""
-    found = []
+def shown(limits: Limits, limits_of: Callable[[int], Limits], terms: Terms) -> tuple[Shown, ...]:
+    """What the budget of a site shows; `limits_of` are its limits with so many boots."""
+    found: list[Shown] = []
     for effect in EFFECTS:
-        here = chance(limits_of(max_boots), terms, effect)
-        larger = (most for most in _BUDGETS if most > max_boots)
+        # A larger change is not found less often: that is the luck of so few rehearsals.
+        here = max(chance(limits, terms, effect), *(each.chance for each in found[-1:]), 0.0)
+        larger = (most for most in _BUDGETS if most > max(limits.max_boots, limits.grows_to))
         enough = (most for most in larger if chance(limits_of(most), terms, effect) >= ENOUGH)
-        found.append(Shown(effect, here, max_boots if here >= ENOUGH else next(enough, None)))
+        most = limits.max_boots if here >= ENOUGH else next(enough, None)
+        found.append(Shown(effect, here, most))
     return tuple(found)
 
 

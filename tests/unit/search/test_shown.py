@@ -23,10 +23,7 @@ def test_a_larger_change_and_a_larger_budget_are_better():
 
 
 def test_what_a_small_change_takes_is_said():
-    seen = {
-        each.effect: each
-        for each in shown(partial(limits_of, Campaign(max_boots=200)), OF_SITE.max_boots, TERMS)
-    }
+    seen = {each.effect: each for each in shown(OF_SITE, partial(limits_of, Campaign()), TERMS)}
     assert tuple(seen) == EFFECTS
     wanted = seen[1.0].max_boots
     assert wanted is not None
@@ -40,12 +37,15 @@ def test_a_budget_that_grows_shows_more():
     assert more > chance(OF_SITE, TERMS, 1.0) + 0.2
     # It looks at the ends no longer than before.
     assert more <= chance(limits_of(Campaign(), GROWING.grows_to), TERMS, 1.0)
+    asked = shown(GROWING, partial(limits_of, Campaign()), replace(TERMS, layout_s=165.0))[0]
+    assert asked.chance > 0.6
+    assert asked.max_boots is None or asked.max_boots > GROWING.grows_to
 
 
 def test_a_larger_budget_that_looks_no_longer_is_not_advised():
     """A site may say how long the ends are looked at."""
     few = Campaign(looks_max=10)
-    assert shown(partial(limits_of, few), 400, TERMS)[0].max_boots is None
+    assert shown(limits_of(few, 400), partial(limits_of, few), TERMS)[0].max_boots is None
 
 
 def test_looks_without_a_limit_of_their_own_end_early():
