@@ -12,7 +12,8 @@ measured are appended to tools/data/real/rows.jsonl, and an arm or a revision th
 not asked again. DIR holds a clone of each project, by the last part of its address. A figure is
 one of tools/real_figures.py, run by --python, which has what `needs` names installed, and
 git-bayesect==1.2 for the arm bayesect. Where a program has to be built, --build CMD does it, once
-a revision; the arm count searches by its instructions. No arm is told the truth; git and
+a revision; the arm count searches by its instructions, and the arm relayout runs it with
+--relayout, for which CMD has to link by RTBISECT_LAYOUT_SEED. No arm is told the truth; git and
 git-bayesect get the middle between ten runs of each end as their limit.
 """
 
@@ -45,7 +46,9 @@ from rtbisect.report.run_plot import svg_of
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tools/data/real"
 FIGURES = ROOT / "tools/real_figures.py"
-ARMS = ("run", "count", "git-1", "git-5", "bayesect")
+ARMS = ("run", "relayout", "count", "git-1", "git-5", "bayesect")
+#: Those that ask `rtbisect run`.
+OURS = ARMS[:3]
 PICTURE = ROOT / "docs/histories.svg"
 _LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later; by tools/bench_real.py -->"
 ENDS_RUNS = 10
@@ -306,6 +309,8 @@ def by_run(lab: Lab, history: History, arm: str, work: Path) -> tuple[str, list[
         judged, words = ["--count", "instructions"], lab.counted(history)
     first = ["--first-parent"] if history.first_parent else []
     build = ["--build", lab.build] if lab.build else []
+    if arm == "relayout":
+        build.append("--relayout")
     done = subprocess.run(
         [
             program, "--state", str(work / "state"), "run", "--json", *judged,
@@ -333,7 +338,7 @@ def ask(lab: Lab, history: History, arm: str) -> Answer:
     work.mkdir(exist_ok=True)
     os.environ["REAL_CACHE"] = str(lab.clones / "compiled")
     begun_s = time.monotonic()
-    by = by_run if arm in ("run", "count") else by_vote
+    by = by_run if arm in OURS else by_vote
     asked = by(lab, history, arm, work)
     outcome, named, runs = asked
     seconds = time.monotonic() - begun_s
@@ -387,7 +392,7 @@ def answers(found: dict[str, History], rows: list[dict[str, Any]]) -> str:
     for name, arm in ((name, arm) for name in found for arm in ARMS if (name, arm) in said):
         row = said[name, arm]
         right = verdict(found[name], row.outcome, row.named)
-        outcome = f" ({row.outcome})" if arm in ("run", "count") else ""
+        outcome = f" ({row.outcome})" if arm in OURS else ""
         some = ", ".join(sha[:9] for sha in row.named[:3])
         named = some + (f" and {len(row.named) - 3} more" if len(row.named) > 3 else "")
         lines.append(

@@ -134,7 +134,7 @@ class Played:
         left = self._left(state)
         if self.proof and state.ends.reproduced and not (left and self.forecast):
             self.forecast = True
-            if self.limits.max_boots < self.limits.grows_to:
+            if self.limits.grows:
                 self.grow(wanted_boots(self.limits, state, self.world.boots))
                 left = self._left(state)
         return left

@@ -76,8 +76,8 @@ def _budget_line(limits: Limits, seen: Iterable[Shown]) -> str:
         + ")"
         for each in seen
     ]
-    grows = limits.grows_to > limits.max_boots
-    more = f", or up to {limits.grows_to} where the forecast of a search asks," if grows else ""
+    asks = f", or up to {limits.grows_to} where the forecast of a search asks,"
+    more = asks if limits.grows else ""
     return (
         f"  {limits.max_boots} boots and {limits.max_builds} builds{more} find the commit among"
         f" {COMMITS} by a change of so many standard deviations of a boot, with about this"

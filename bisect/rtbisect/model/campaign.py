@@ -350,6 +350,11 @@ class Limits:
         """With so many boots, and as many builds at least."""
         return replace(self, max_boots=most, max_builds=max(self.max_builds, most))
 
+    @property
+    def grows(self) -> bool:
+        """Whether `max_boots` may grow."""
+        return self.grows_to > self.max_boots
+
     def grown(self, wanted: int) -> int:
         """`max_boots` after a forecast has asked for so many boots."""
         return max(self.max_boots, min(wanted, self.grows_to))

@@ -102,7 +102,7 @@ class Expectation:
         """
         steps = self._steps
         limits = steps.setup.limits
-        if not state.ends.reproduced or limits.max_boots >= limits.grows_to:
+        if not (state.ends.reproduced and limits.grows):
             return False
         if self._grown and steps.budget.search_boots_left(boots_to_keep(state)):
             return False

@@ -420,7 +420,7 @@ class Steps:
         where it has, that is told.
         """
         limits = self.setup.limits
-        if limits.max_boots >= limits.grows_to:
+        if not limits.grows:
             return False
         order = self.further.grow(self.ports.journal, limits, self.begun, wanted)
         if order.most <= order.before:

@@ -93,10 +93,12 @@ def _so_far(state: SearchState) -> tuple[float, Terms]:
     shares = threshold.statistic is Statistic.FRACTION
     if boots < _FEWEST or shares or not np.isfinite([*good, *bad]).all():
         return _TYPICAL, terms
-    shift, variance = np.mean(bad) - np.mean(good), (np.var(good, ddof=1) + np.var(bad, ddof=1)) / 2
-    surely = shift - math.sqrt(2 * variance / boots)
+    noise = math.sqrt((np.var(good, ddof=1) + np.var(bad, ddof=1)) / 2)
+    surely = float(np.mean(bad) - np.mean(good)) - math.sqrt(2 / boots) * noise
     if surely >= shift_of(threshold, good, spec.layout_below):
         terms = replace(terms, layout_s=None, end_layouts=0)
+    if surely <= _TYPICAL * noise:
+        return _TYPICAL, terms
+    effect = min(surely / noise, _LARGE) if noise else _LARGE
     # Halves, so that a boot more seldom asks for other rehearsals.
-    effect = round(2 * surely / math.sqrt(variance)) / 2 if variance else _LARGE
-    return min(max(effect, _TYPICAL), _LARGE), terms
+    return round(2 * effect) / 2, terms

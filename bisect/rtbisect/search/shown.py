@@ -57,8 +57,7 @@ def shown(limits: Limits, limits_of: Callable[[int], Limits], terms: Terms) -> t
 
 def chance(limits: Limits, terms: Terms, effect: float) -> float:
     """That the ends are seen to differ, and the search ends with the commit within its budget."""
-    grows = limits.grows_to > limits.max_boots
-    grown = limits.with_boots(limits.grows_to) if grows else limits
+    grown = limits.with_boots(limits.grows_to) if limits.grows else limits
     ends = _looked(limits, effect)
     seen = rehearsed_unseen(terms, COMMITS, effect, WIDER_FROM)
     # A commit leads by then, and the boots of a proof are kept, as many as the ends took.

@@ -112,8 +112,9 @@ def test_a_large_difference_of_the_first_boots_is_expected_of_the_search():
     large = of_ends([1.0, 1.1, 0.9], [5.0, 5.1, 4.9])
     assert little.boots.middle > 2 * large.boots.middle
     assert nothing.boots.middle > 2 * large.boots.middle
-    # Without any noise it is as large as it may be.
+    # Without any noise a difference is as large as it may be, and none is none.
     assert of_ends([1.0] * 3, [5.0] * 3).boots == large.boots
+    assert of_ends([1.0] * 3, [1.0] * 3).boots == little.boots
 
 
 def test_other_layouts_are_expected_where_the_difference_may_be_small():
