@@ -107,18 +107,41 @@ def test_a_red_night_ends_in_a_comment_on_the_commit(tmp_path, repo, night, reci
     assert again.count(f"/commits/{culprit}/comments") == 1
 
 
+def answering(tmp_path, answer, code):
+    """A search with this answer, in the place of one that takes minutes."""
+    place = tmp_path / "found.json"
+    place.write_text(json.dumps(answer, sort_keys=True) + "\n")
+    stub = tmp_path / "bin" / "rtbisect"
+    stub.unlink()
+    stub.write_text(f"#!/bin/sh\necho several >summary.md\ncat {place}\nexit {code}\n")
+    stub.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("more", "goes_on"), [("--max-runs 600", True), ("--again ab --runs 12", False)]
+)
+def test_only_a_larger_budget_is_tried_the_next_night(tmp_path, repo, night, more, goes_on):
+    """What a proof left undecided is no matter of the budget: a person decides."""
+    run, good, _culprit = night
+    commands, env = of_gitlab(repo, tmp_path)
+    run(commands, env, at=good)
+    asked = {
+        "campaign": "run-1",
+        "next": f"rtbisect resume run-1 {more}",
+        "outcome": "inconclusive",
+    }
+    answering(tmp_path, asked, code=4)
+    codes, _ = run(commands, env)
+    assert codes[1] == 4
+    assert (repo / ".rtbisect/goes-on").exists() == goes_on
+
+
 @pytest.mark.parametrize("recipe", [of_github, of_gitlab])
 def test_each_of_several_commits_has_a_comment_and_ends_the_search(tmp_path, repo, night, recipe):
     run, good, culprit = night
     commands, env = recipe(repo, tmp_path)
-    # A search that has found several, in the place of one that takes minutes.
     found = {"campaign": "run-1", "culprit": good, "culprits": [good, culprit], "outcome": "x"}
-    answer = tmp_path / "found.json"
-    answer.write_text(json.dumps(found, sort_keys=True) + "\n")
-    stub = tmp_path / "bin" / "rtbisect"
-    stub.unlink()
-    stub.write_text(f"#!/bin/sh\necho several >summary.md\ncat {answer}\n")
-    stub.chmod(0o755)
+    answering(tmp_path, found, code=0)
     run(commands, env, at=good)
     codes, posted = run(commands, env)
     assert set(codes) == {0}
