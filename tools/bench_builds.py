@@ -253,7 +253,7 @@ def load(path: Path = KEPT) -> list[Trial]:
     return [Trial(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-HEAD = ("benchmark", "--relayout", "n", "right", "wrong", "none named", "says", "runs")
+HEAD = ("benchmark", "--relayout", "n", "right", "wrong", "none named", "says", "runs (median)")
 
 
 def table(trials: Iterable[Trial]) -> str:
