@@ -29,12 +29,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.config.paths import data
+from licensed_svg import licensed_svg
 from rtbisect.judge.layouts import DIFFER, Cell, spread_of
 from rtbisect.model.subject import Measured
 from rtbisect.program.counter import Counter, Counting, counter_here
 from rtbisect.report.layout_plot import LayoutPanel, layout_picture
-from rtbisect.report.run_plot import svg_of
 from rtbisect.words.voice import voice_of
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 
 #: What the link step gets, as of `rtbisect run --relayout`.
 SEED = "RTBISECT_LAYOUT_SEED"
-_LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later; by tools/bench_layouts.py -->"
 _HEAD = (
     "| program | instructions, and how far layouts differ | CPU ms, medians of layouts | runs, sd |"
     " layouts, sd (95%) | p | two builds differ by |"
@@ -91,10 +89,8 @@ def main(words: Sequence[str]) -> int:
             [panel_of(each) for each in found], voice_of(measured=Measured.COMMAND)
         )
         assert picture is not None
-        head, _, rest = svg_of(picture, data("reports"), "Layouts of native programs").partition(
-            "\n"
-        )
-        asked.plot.write_text(f"{head}\n{_LICENCE}\n{rest}", encoding="utf-8")
+        drawn = licensed_svg(picture, "Layouts of native programs", "tools/bench_layouts.py")
+        asked.plot.write_text(drawn, encoding="utf-8")
     return 0
 
 

@@ -37,11 +37,10 @@ from typing import Any
 
 import real_figures
 import real_picture
-from rtbisect.config.paths import data
+from licensed_svg import licensed_svg
 from rtbisect.errors import Exit
 from rtbisect.judge.stats import fisher_p, median_interval
 from rtbisect.program.counter import Counting, counter_here
-from rtbisect.report.run_plot import svg_of
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tools/data/real"
@@ -50,7 +49,6 @@ ARMS = ("run", "relayout", "count", "git-1", "git-5", "bayesect")
 #: Those that ask `rtbisect run`.
 OURS = ARMS[:3]
 PICTURE = ROOT / "docs/histories.svg"
-_LICENCE = "<!-- SPDX-License-Identifier: GPL-2.0-or-later; by tools/bench_real.py -->"
 ENDS_RUNS = 10
 SKIP = 125
 #: An outcome of `rtbisect run` that says that nothing changed.
@@ -420,9 +418,7 @@ def svg(found: dict[str, History], rows: list[dict[str, Any]]) -> str:
                 for row in mine if "revision" in row
             },
         ))  # fmt: skip
-    drawn = svg_of(real_picture.picture(panels), data("reports"), "Real histories")
-    head, _, rest = drawn.partition("\n")
-    return f"{head}\n{_LICENCE}\n{rest}"
+    return licensed_svg(real_picture.picture(panels), "Real histories", "tools/bench_real.py")
 
 
 def main() -> int:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from rtbisect.judge.stats import mean
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.layouts import Layouts
-from rtbisect.report.page_axis import Axis, axis_of
-from rtbisect.report.page_pictures import ABOVE, Dot, Label, Line, Picture
+from rtbisect.report.column_plot import Columns, stacked
+from rtbisect.report.page_axis import axis_of
+from rtbisect.report.page_pictures import Dot, Label, Line, Picture
 from rtbisect.report.page_text import axis_label, floor_of
 from rtbisect.report.text import unit_text
-from rtbisect.words.numbers import tick
 from rtbisect.words.speak import speak
 from rtbisect.words.voice import PLAIN, Voice
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 #: In pixels: of a figure with its labels, and the bottom of its dots.
 _PANEL, _BOTTOM = 220, 170
-#: In percent: where columns begin and end, half the line of a mean, and where the bars stand.
-_LEFT, _RIGHT, _HALF = 14.0, 80.0, 1.6
+#: In percent: where columns begin and end, and where the bars stand.
+_LEFT, _RIGHT = 14.0, 80.0
 _BARS = (86.0, 94.0)
 
 
@@ -64,17 +64,7 @@ class LayoutPanel:
 def layout_picture(panels: Sequence[LayoutPanel], voice: Voice = PLAIN) -> Picture | None:
     """All figures below each other; None for none."""
     drawn = [_Panel(panel, number * _PANEL, voice) for number, panel in enumerate(panels)]
-    if not drawn:
-        return None
-    return Picture(
-        name="layouts",
-        description=" ".join(each.told() for each in drawn),
-        height=len(drawn) * _PANEL,
-        grid=tuple(line for each in drawn for line in each.grid()),
-        dots=tuple(dot for each in drawn for dot in each.dots()),
-        lines=tuple(line for each in drawn for line in each.lines()),
-        labels=tuple(label for each in drawn for label in each.labels()),
-    )
+    return stacked("layouts", drawn, _PANEL) if drawn else None
 
 
 class _Panel:
@@ -87,7 +77,14 @@ class _Panel:
         self._all = [value for values in panel.values for value in values]
         self._bars = [self._around(sd) for sd in (panel.boots_sd, panel.layouts_sd)]
         ends = [end for bar in self._bars for end in bar]
-        self._axis: Axis = axis_of([*self._all, *ends], panel.floor)
+        self._at = Columns(
+            values=panel.values,
+            axis=axis_of([*self._all, *ends], panel.floor),
+            top=top,
+            bottom=top + _BOTTOM,
+            left=_LEFT,
+            right=_RIGHT,
+        )
 
     def told(self) -> str:
         found = Finding.of(
@@ -98,42 +95,29 @@ class _Panel:
         return str(speak(found, self._voice))
 
     def grid(self) -> Iterator[Line]:
-        for each in self._axis.ticks():
-            yield Line(_LEFT, self._up(each), 100, self._up(each), "grid")
+        return self._at.grid()
 
     def dots(self) -> Iterator[Dot]:
-        for number, values in enumerate(self._panel.values):
-            for value in values:
-                yield Dot(self._across(number), self._up(value), "other")
+        return self._at.dots(["other"] * len(self._panel.values))
 
     def lines(self) -> Iterator[Line]:
         for number, values in enumerate(self._panel.values):
             if values:
-                at, y = self._across(number), self._up(self._middle(values))
-                yield Line(round(at - _HALF, 2), y, round(at + _HALF, 2), y, "middle")
+                yield self._at.middle(number, self._middle(values))
         for at, (low, high) in zip(_BARS, self._bars, strict=True):
-            yield Line(at, self._up(low), at, self._up(high), "bar")
+            yield Line(at, self._at.up(low), at, self._at.up(high), "bar")
 
     def labels(self) -> Iterator[Label]:
         # The name of a rate says it.
         unit = "" if self._panel.unit.startswith("1/") else self._panel.unit
-        name = axis_label(self._panel.name, unit, log=self._axis.log)
+        name = axis_label(self._panel.name, unit, log=self._at.axis.log)
         yield Label(0, self._top + 12, name)
-        for each in self._axis.ticks():
-            yield Label(_LEFT - 2, self._up(each) + 4, tick(each), "end")
+        yield from self._at.scale()
         under = self._top + _BOTTOM + 20
         for number in range(len(self._panel.values)):
-            yield Label(self._across(number), under, str(number + 1), "middle")
+            yield Label(self._at.across(number), under, str(number + 1), "middle")
         for at, text in zip(_BARS, (f"{self._voice.run}s", "layouts"), strict=True):
             yield Label(at, under, text, "middle")
-
-    def _across(self, layout: int) -> float:
-        step = (_RIGHT - _LEFT) / len(self._panel.values)
-        return round(_LEFT + step * (layout + 0.5), 2)
-
-    def _up(self, value: float) -> float:
-        top = self._top + ABOVE
-        return round(top + (_BOTTOM - ABOVE) * (1 - self._axis.place(value)), 1)
 
     def _middle(self, values: Sequence[float]) -> float:
         return self._back(mean([self._scaled(value) for value in values]))
