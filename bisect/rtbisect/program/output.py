@@ -35,7 +35,7 @@ MOST_PRINTED_BYTES = 256 * 1024 * 1024
 KEPT_BYTES = 1024 * 1024
 
 #: Code that copies itself, or a table that lies between functions, ends with a signal then.
-_MOVED = "; --relayout is nothing for a program that breaks when its functions move"
+_MOVED = "; leave out --relayout where the program breaks when its functions move"
 
 #: Terminal escapes (colours; titles and links, which BEL or ESC \ ends), which many programs print
 #: even without a terminal.

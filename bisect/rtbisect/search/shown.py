@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,10 +45,10 @@ class Shown:
 
 def shown(limits: Limits, limits_of: Callable[[int], Limits], terms: Terms) -> tuple[Shown, ...]:
     """What the budget of a site shows; `limits_of` are its limits with so many boots."""
-    found: list[Shown] = []
-    for effect in EFFECTS:
-        # A larger change is not found less often: that is the luck of so few rehearsals.
-        here = max(chance(limits, terms, effect), *(each.chance for each in found[-1:]), 0.0)
+    found = []
+    # A larger change is not found less often: that is the luck of so few rehearsals.
+    chances = accumulate((chance(limits, terms, effect) for effect in EFFECTS), max)
+    for effect, here in zip(EFFECTS, chances, strict=True):
         larger = (most for most in _BUDGETS if most > max(limits.max_boots, limits.grows_to))
         enough = (most for most in larger if chance(limits_of(most), terms, effect) >= ENOUGH)
         most = limits.max_boots if here >= ENOUGH else next(enough, None)
