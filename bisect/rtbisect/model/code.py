@@ -57,6 +57,11 @@ class CommitGraph:
     def __len__(self) -> int:
         return len(self.commits)
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The older end and the newer one."""
+        return self.older, self.newer
+
     def parents_of(self, sha: str | None) -> tuple[str, ...]:
         """Parents of a candidate; () for a root, and for what is no candidate."""
         return next((commit.parents for commit in self.commits if commit.sha == sha), ())

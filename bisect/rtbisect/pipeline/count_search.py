@@ -191,7 +191,7 @@ class _CountSearch:
         """The answer where the ends have the same counts; None where the newer one is worse.
         MisaskedError where it is better.
         """
-        before, after = (self.counts[end][0] for end in (self.graph.older, self.graph.newer))
+        before, after = (self.counts[end][0] for end in self.graph.ends)
         by_ratio = self.threshold.scale is Scale.LOG
         smallest = max(SMALLEST, self.threshold.min_effect - 1 if by_ratio else 0.0)
         share = (after - before) / max(1.0, abs(before))
@@ -277,7 +277,7 @@ class _CountSearch:
 
     def _halved(self, older: str, newer: str) -> _Step | None:
         """The commit that crosses the middle of a part; None where it is hidden."""
-        whole = (older, newer) == (self.graph.older, self.graph.newer)
+        whole = (older, newer) == self.graph.ends
         part = self.graph if whole else candidates_between(self.graph, older, newer)
         ancestry = Ancestry(part)
         middle = (self._badness(older) + self._badness(newer)) / 2

@@ -162,7 +162,7 @@ class _PartSearches:
         steps = self.steps
         if not steps.budget.affords(steps.evidence(), rest.older, rest.newer):
             return unanswered(self.threshold.key, Finding.of(Parts.BUDGET_SPENT))
-        ends = (self.graph.older, self.graph.newer)
+        ends = self.graph.ends
         return search_and_prove(steps, rest, self.threshold, ends=ends)
 
     def add_to(self, answer: Answer) -> None:

@@ -114,7 +114,7 @@ def prove(
     culprit = search_end.answer.culprit
     assert culprit is not None
     parents = graph.parents_of(culprit)
-    range_ends = ends or (graph.older, graph.newer)
+    range_ends = ends or graph.ends
     spec = _spec(steps, range_ends, threshold, search_end, parents)
     proof = _Proof(
         steps=steps,
@@ -436,6 +436,6 @@ def _with_fresh_boots(revision: TestedRevision, state: verification.VerifyState)
 
 def _with_doubt(revision: TestedRevision, graph: CommitGraph) -> TestedRevision:
     """What the search believed of a revision, after the verification did not bear it out."""
-    if revision.sha in (graph.older, graph.newer) or revision.skipped:
+    if revision.sha in graph.ends or revision.skipped:
         return revision
     return replace(revision, skipped=Finding.of(Proofs.DOUBTED))

@@ -215,7 +215,4 @@ def tells_more(before: SearchEnd, heard: Sequence[Event], after: SearchEnd) -> b
         return True
     graph = after.state.spec.graph
     since = after.state.events[len(before.state.events) + len(heard) :]
-    return any(
-        isinstance(event, Booted) and event.revision not in (graph.older, graph.newer)
-        for event in since
-    )
+    return any(isinstance(event, Booted) and event.revision not in graph.ends for event in since)

@@ -66,7 +66,7 @@ def search(
         if run.complete and (limits.split_builds or not run.layout):
             spare[run.revision, run.layout].append(run)
     # Both ends first: the calibration needs them, and they tell what a build costs.
-    for end in (graph.older, graph.newer):
+    for end in graph.ends:
         steps.build(end)
     budget = steps.budget
     spec = SearchSpec(
@@ -202,7 +202,7 @@ def _within_budget(steps: Steps, state: SearchState, spare: Spare) -> SearchStat
     left = budget.search_boots_left(boots_to_keep(state))
     waiting = 0
     if left and state.ends.reproduced is None:
-        waiting = sum(len(spare.get((end, 0), ())) for end in (graph.older, graph.newer))
+        waiting = sum(len(spare.get((end, 0), ())) for end in graph.ends)
     boots = state.ledger.boots + left + waiting
     builds = state.ledger.builds + budget.builds_left
     return state.with_limits(max_boots=boots, max_builds=builds)

@@ -44,9 +44,7 @@ def _spares(steps: Steps, graph: CommitGraph, windows: tuple[str, ...]) -> bool:
     whole_s = statistics.median(run.seconds for run in timed)
     spared_s = statistics.median(left_out_s(run, windows) for run in timed)
     known = [run.revision for run in runs if not run.layout and begins_with(run, windows)]
-    again = sum(
-        max(0, setup.limits.calibrate_min - known.count(end)) for end in (graph.older, graph.newer)
-    )
+    again = sum(max(0, setup.limits.calibrate_min - known.count(end)) for end in graph.ends)
     budget = steps.budget
     to_come = min(budget.boots_left, setup.limits.proof_boots + math.log2(len(graph) + 1))
     return (

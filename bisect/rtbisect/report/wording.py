@@ -64,7 +64,7 @@ def voice_of_report(report: ReportInput) -> Voice:
     voice = voice_of(report.sought, report.measured)
     # A search on a command has builds only where they were asked for.
     voice = replace(voice, builds=voice.builds or report.summary.builds > 0)
-    voice = with_ends(voice, (report.graph.older, report.graph.newer))
+    voice = with_ends(voice, report.graph.ends)
     parents = {check.parent: "parent" for check in report.result.verifications if check.parent}
     culprit = {report.result.culprit[:12]: voice.commit} if report.result.culprit else {}
     return replace(voice, proven=parents | culprit)

@@ -145,7 +145,7 @@ def calibration_of(spec: SearchSpec, ledger: Ledger) -> Calibration:
     what it takes for the part of hosts comes from these alone, so later boots never change what
     it said.
     """
-    ends, rule = (spec.graph.older, spec.graph.newer), _look_rule(spec)
+    ends, rule = spec.graph.ends, _look_rule(spec)
     good, bad = (EndBoots(*ledger.as_measured(end, rule.looks[-1])) for end in ends)
     return decide(good, bad, rule)
 

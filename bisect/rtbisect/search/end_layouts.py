@@ -47,7 +47,7 @@ def end_layouts_due(state: SearchState) -> list[tuple[int, str]]:
         each = min(each, FEWEST)
     return sorted(
         (number, end)
-        for end in (state.spec.graph.older, state.spec.graph.newer)
+        for end in state.spec.graph.ends
         for number in range(state.ledger.next_layout(end) or each + 1, each + 1)
     )
 

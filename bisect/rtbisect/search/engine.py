@@ -223,14 +223,14 @@ def forecast(state: SearchState) -> Forecast:
     if state.ends.reproduced:
         return expected(state)
     spec, ledger = state.spec, state.ledger
-    untried = sum(not ledger.equal.tried(end) for end in (spec.graph.older, spec.graph.newer))
+    untried = sum(not ledger.equal.tried(end) for end in spec.graph.ends)
     return expected(state, len(ends_due(spec, ledger, spec.max_boots)), untried)
 
 
 def _calibration_trials(state: SearchState, hosts: int, builders: int) -> tuple[Trial, ...]:
     """Builds of both ends first: equal kernels need no boot at all."""
     graph = state.spec.graph
-    unbuilt = [sha for sha in (graph.older, graph.newer) if not knows_build(state, sha)]
+    unbuilt = [sha for sha in graph.ends if not knows_build(state, sha)]
     if unbuilt:
         return tuple(
             Trial(sha, BootPurpose.CALIBRATE, boot=False) for sha in unbuilt[: max(1, builders)]

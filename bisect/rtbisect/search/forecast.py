@@ -86,8 +86,7 @@ def _so_far(state: SearchState) -> tuple[float, Terms]:
     spec = state.spec
     terms, threshold = Terms.of(spec), spec.threshold
     good, bad = (
-        [boot[0] for boot in state.ledger.of_first(end, spec.max_boots)]
-        for end in (spec.graph.older, spec.graph.newer)
+        [boot[0] for boot in state.ledger.of_first(end, spec.max_boots)] for end in spec.graph.ends
     )
     boots = min(len(good), len(bad))
     shares = threshold.statistic is Statistic.FRACTION

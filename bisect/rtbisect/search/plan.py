@@ -343,7 +343,7 @@ def trial_against_none(state: SearchState) -> Trial | None:
 
 def _one_more_boot(state: SearchState, kernel: Kernel) -> Trial:
     """One more boot of a kernel."""
-    ends = (state.spec.graph.older, state.spec.graph.newer)
+    ends = state.spec.graph.ends
     end = next((sha for sha in ends if sha in kernel.shas and not kernel.layout), None)
     if end is not None:
         return Trial(end, BootPurpose.CONTROL)
@@ -435,7 +435,7 @@ def _control_end(state: SearchState) -> str | None:
     if not state.spec.controls or capacity(state.belief) >= STRONG_BITS:
         return None
     spec, values = state.spec, state.ledger.values
-    good, bad = (state.ledger.measured(end) for end in (spec.graph.older, spec.graph.newer))
+    good, bad = (state.ledger.measured(end) for end in spec.graph.ends)
     controls = good + bad - 2 * state.ends.used
     # What a proof has booted in turns needs no control.
     searched = sum(map(state.ledger.measured, values)) - good - bad - state.of_proofs
@@ -446,7 +446,7 @@ def _control_end(state: SearchState) -> str | None:
 
 def _of_another_speed(state: SearchState) -> str | None:
     """The end to boot where the machine may have another speed: only ends tell what that is."""
-    ends = (state.spec.graph.older, state.spec.graph.newer)
+    ends = state.spec.graph.ends
     lately = state.off_levels_lately
     counted = [lately.count(end) for end in ends]
     if len(lately) < OFF_LEVELS or min(counted) >= ENDS_OFF_LEVELS:
@@ -461,7 +461,7 @@ def end_before_nothing(state: SearchState) -> str | None:
     spec, ledger = state.spec, state.ledger
     if state.off_levels.count(True) < OFF_LEVELS or ledger.boots >= spec.max_boots:
         return None
-    boots = [ledger.measured(end) for end in (spec.graph.older, spec.graph.newer)]
+    boots = [ledger.measured(end) for end in spec.graph.ends]
     if min(boots) >= state.ends.used + FEWEST:
         return None
     return spec.graph.older if boots[0] <= boots[1] else spec.graph.newer

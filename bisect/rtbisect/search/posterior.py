@@ -152,7 +152,7 @@ class Posterior:
 
 def kernels(graph: CommitGraph, ledger: Ledger) -> tuple[Kernel, ...]:
     """Every kernel that booted, revisions of one signature together, in a fixed order."""
-    ends = [b for end in (graph.older, graph.newer) for b in ledger.views.get((end, 0), ())]
+    ends = [b for end in graph.ends for b in ledger.views.get((end, 0), ())]
     views = {
         # Which CPU a boot lacks is not known: it says something of the whole only.
         key: tuple(boot if len(boot) == len(ends[0]) else boot[:1] for boot in boots)
@@ -186,7 +186,7 @@ def side_of(ledger: Ledger, ancestry: Ancestry, sha: str) -> Bools:
 
 def posterior(spec: SearchSpec, ledger: Ledger, ends: Calibration, ancestry: Ancestry) -> Posterior:
     """Needs the calibration boots of both ends: they decide where the grids lie."""
-    older, newer = (ledger.of_first(e, ends.used) for e in (spec.graph.older, spec.graph.newer))
+    older, newer = (ledger.of_first(e, ends.used) for e in spec.graph.ends)
     shifted = ends.figure.around is None
     lenses = hypotheses.lenses(
         spec.threshold, (older, newer), ledger.views.values(), shifted=shifted, parts=spec.parts

@@ -80,7 +80,7 @@ class SearchState:
             heard = Ledger(spec.threshold, self.events, at_one_speed=self.at_one_speed)
         if not (spec.parts.disturbed and self.ends.figure.plain):
             return math.inf, heard
-        ends, used = (spec.graph.older, spec.graph.newer), self.ends.used
+        ends, used = spec.graph.ends, self.ends.used
         measured = (heard.as_measured(end) for end in ends)
         calm, ledger = heard.without_disturbed(of_boots(spec.threshold, *measured))
         if used and not all(ledger.of_first(end, used) for end in ends):
@@ -101,7 +101,7 @@ class SearchState:
         spec = self.spec
         if not (spec.parts.speeds and self._may_move):
             return NO_SPEEDS
-        return at_one_speed(spec.threshold, (spec.graph.older, spec.graph.newer), self.events)
+        return at_one_speed(spec.threshold, spec.graph.ends, self.events)
 
     @cached_property
     def drift(self) -> AtOneSpeed:
@@ -123,7 +123,7 @@ class SearchState:
         a drift is the same for all.
         """
         graph = self.spec.graph
-        return Before((graph.older, graph.newer), self.events) if self.two_speeds else None
+        return Before(graph.ends, self.events) if self.two_speeds else None
 
     @cached_property
     def off_levels(self) -> tuple[bool, ...]:
@@ -157,7 +157,7 @@ class SearchState:
     def calm_ends(self) -> tuple[tuple[float, ...], ...]:
         """Values of both ends at their last look, without what was disturbed."""
         if self.at_one_speed:
-            ends = (self.spec.graph.older, self.spec.graph.newer)
+            ends = self.spec.graph.ends
             first = (self.ledger.of_first(end, self.ends.used) for end in ends)
             return tuple(tuple(boot[0] for boot in boots) for boots in first)
         return tuple(tuple(v for v in end if v <= self.calm) for end in self.ends.values)

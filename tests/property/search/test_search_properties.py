@@ -77,7 +77,7 @@ def test_stretches_cover_the_history_and_share_all_of_the_shift(graph, row):
     ancestry = Ancestry(graph)
     found = replace(NOT_GRADUAL, shares=shapes()[[row]])
     parts = stretches_of(Ledger(THRESHOLD, ()), ancestry, found)
-    assert (parts[0].older, parts[-1].newer) == (graph.older, graph.newer)
+    assert (parts[0].older, parts[-1].newer) == graph.ends
     assert abs(sum(part.share for part in parts) - 1) < 1e-9
     for part, following in pairwise(parts):
         assert part.newer == following.older

@@ -95,7 +95,7 @@ def spec_of(looks_max, statistic=WAIT.statistic):
 def after_looks(spec, boot_of):
     """A search after its looks at the ends; `boot_of` a trial is what it measures."""
     state = engine.start(spec)
-    for end in (spec.graph.older, spec.graph.newer):
+    for end in spec.graph.ends:
         state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
     while state.ends.reproduced is None:
         (trial, *_) = engine.propose(state)
@@ -162,7 +162,7 @@ def test_nothing_is_given_up_before_everything_was_looked_at():
 def test_free_hosts_take_no_boots_beyond_the_budget():
     spec = replace(spec_of(40), max_boots=13)
     state = engine.start(spec)
-    for end in (spec.graph.older, spec.graph.newer):
+    for end in spec.graph.ends:
         state = engine.apply(state, Built(end, ok=True, signature=end, seconds=1.0))
     for _ in range(12):
         (trial, *_) = engine.propose(state)

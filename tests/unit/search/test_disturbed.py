@@ -202,7 +202,7 @@ def test_a_machine_that_becomes_faster_leaves_the_looks_at_the_ends_as_evidence(
     good, bad = (14.5, 13.7, 14.7, 16.2, 14.3, 13.8), (18.8, 17.7, 19.3, 16.9, 19.7, 19.9)
     state = ends_of(good, bad)
     later = (8.03, 14.0, 14.7, 8.21), (9.4, 12.1, 9.5)
-    for sha, values in zip((state.spec.graph.older, state.spec.graph.newer), later, strict=True):
+    for sha, values in zip(state.spec.graph.ends, later, strict=True):
         for value in values:
             state = engine.apply(state, event(sha, value))
     assert ceiling((*good, *later[0]), (*bad, *later[1])) < min(good)

@@ -43,7 +43,7 @@ def layouts_first(cell, trial):
 
 
 def graph_ends(graph):
-    return sorted((graph.older, graph.newer))
+    return sorted(graph.ends)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from rtbisect.search.exact import Exact
 def searched(graph, figures, untestable=()):
     """The last state of a search, and the revisions that were measured."""
     ancestry, known, broken = Ancestry(graph), {}, set()
-    for end in (graph.older, graph.newer):
+    for end in graph.ends:
         known[end] = figures(end)
     middle = sum(known.values()) / 2
     while True:

@@ -110,7 +110,7 @@ def test_without_pairs_the_posterior_stands():
 
 def lenses_of(state):
     graph, ledger = state.spec.graph, state.ledger
-    good, bad = (ledger.views[end, 0][: state.ends.used] for end in (graph.older, graph.newer))
+    good, bad = (ledger.views[end, 0][: state.ends.used] for end in graph.ends)
     return hypotheses.lenses(
         FIGURE, (good, bad), ledger.views.values(), shifted=True, parts=state.spec.parts
     )
