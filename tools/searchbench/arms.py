@@ -139,6 +139,11 @@ class Played:
                 left = self._left(state)
         return left
 
+    def within(self, state: SearchState) -> SearchState:
+        """The same search with what it may have in all by now."""
+        most = state.ledger.boots + self.left(state)
+        return state.with_limits(max_boots=most, max_builds=self.limits.max_builds)
+
     def _left(self, state: SearchState) -> int:
         kept = self.limits.kept_with(boots_to_keep(state)) if self.proof else 0
         return max(0, self.boots - kept)
@@ -146,8 +151,10 @@ class Played:
     def grow(self, wanted: int) -> bool:
         """Whether it may spend more, for what wants so many boots in all."""
         before = self.limits.max_boots
-        self.limits = replace(self.limits, max_boots=self.limits.grown(wanted))
-        return self.limits.max_boots > before
+        if (most := self.limits.grown(wanted)) <= before:
+            return False
+        self.limits = self.limits.with_boots(most)
+        return True
 
     @property
     def boots(self) -> int:
@@ -163,7 +170,7 @@ def ours(world: World, arm: str, limits: Limits | None = None) -> Said:
     # What the answer says of kernels that it does not explain is not a part of what is measured.
     unread = mock.patch("rtbisect.search.engine.contradictions", return_value=())
     with _told(world, arm), unread:
-        state, _ = rehearse(spec, world, play.left)
+        state, _ = rehearse(spec, world, play.within)
         world.calibration, world.reproduced = state.ends.used, bool(state.ends.reproduced)
         answer = engine.answer(state)
         if answer.between:
@@ -188,7 +195,9 @@ def split(play: Played, spec: SearchSpec, between: str) -> Said:
     for ends in ((world.graph.older, between), (between, world.graph.newer)):
         if play.boots < 2 * spec.calibrate_min:
             break
-        half = replace(spec, graph=candidates_between(world.graph, *ends), max_boots=play.boots)
+        part = candidates_between(world.graph, *ends)
+        builds = play.limits.max_builds
+        half = replace(spec, graph=part, max_boots=play.boots, max_builds=builds)
         answer = engine.answer(rehearse(half, world)[0])
         if answer.culprit:
             named[answer.culprit] = answer.confidence
@@ -209,7 +218,7 @@ def proved(play: Played, found: SearchEnd) -> Said:
         state = engine.with_proof(found.state, heard)
         if not (proofs_left and play.left(state)):
             break
-        state, _ = carry_on(state, world, play.left)
+        state, _ = carry_on(state, world, play.within)
         after = SearchEnd(engine.answer(state), state)
         if not tells_more(found, heard, after):
             if not again or refuted or not likely(after):

@@ -82,27 +82,26 @@ def until(
 def rehearse(
     spec: SearchSpec,
     world: World,
-    left: Callable[[SearchState], int] | None = None,
+    within: Callable[[SearchState], SearchState] | None = None,
     hosts: int = 1,
 ) -> tuple[SearchState, Finish]:
-    """Run a search to its end; InternalError if it would go on without bound. `left` are the boots
-    that it may still take; None: those of the specification. On several hosts it has a boot on each
-    at a time.
+    """Run a search to its end; InternalError if it would go on without bound. `within` gives a
+    state the limits that it has by now; None: those of the specification. On several hosts it has a
+    boot on each at a time.
     """
-    return carry_on(engine.start(spec), world, left, hosts)
+    return carry_on(engine.start(spec), world, within, hosts)
 
 
 def carry_on(
     state: SearchState,
     world: World,
-    left: Callable[[SearchState], int] | None = None,
+    within: Callable[[SearchState], SearchState] | None = None,
     hosts: int = 1,
 ) -> tuple[SearchState, Finish]:
     """The same from where a search stands."""
     for _ in range(10 * (state.spec.max_boots + state.spec.max_builds)):
-        if left is not None:
-            most = state.ledger.boots + left(state)
-            state = state.with_limits(max_boots=most, max_builds=state.spec.max_builds)
+        if within is not None:
+            state = within(state)
         for proposal in engine.propose(state, free_hosts=hosts):
             if isinstance(proposal, Finish):
                 return state, proposal

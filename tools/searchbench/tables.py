@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy.stats import beta, binomtest
 
+from rtbisect.model.campaign import Outcome
 from rtbisect.search.ancestry import Ancestry
 from searchbench import git_arms
 from searchbench.bounds import bounds
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 #: A row of a file of trials: the fields of `arms.Row`.
 Trial: TypeAlias = dict[str, Any]
 NAMED = ("culprit", "culprit_set", "multiple_culprits")
+#: What is wrong of a range with one step: a commit that is not it, or that there is none such.
+ANSWERED = (*NAMED, Outcome.GRADUAL.value)
 #: From so many named on a cell is judged by itself: with fewer no bound below 2 points is possible.
 MANY = 300
 #: Arms that are compared with each other, trial by trial.
@@ -117,7 +120,7 @@ def answers(groups: dict[Any, list[Trial]]) -> None:
             cell=cell, arm=arm, n=len(found), right=f"{right / max(1, len(there)):.3f}",
             wilson=f"[{low:.3f},{high:.3f}]", strict=f"{mean(r['strict'] for r in there):.3f}",
             ceiling=f"{mean(r['nameable'] for r in there):.3f}", sets=f"{len(sets)}{size}",
-            wrong=sum(r["outcome"] in NAMED and not r["right"] for r in there),
+            wrong=sum(r["outcome"] in ANSWERED and not r["right"] for r in there),
             open=sum(r["outcome"] == "inconclusive" for r in there),
             none=sum(r["outcome"] in NOTHING for r in there),
             false=f"{blamed}/{sum(r['reproduced'] for r in without)}",

@@ -10,9 +10,11 @@ import pytest
 
 import bench_search
 from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.search import engine
 from rtbisect.search.ancestry import Ancestry
 from searchbench import git_arms, tables
-from searchbench.arms import ARMS, run
+from searchbench.arms import ARMS, Played, run
+from searchbench.calibration import OF_SITE, spec_of
 from searchbench.histories import history
 from searchbench.noisy import gauss
 from searchbench.oracle import known_grids
@@ -43,6 +45,17 @@ def test_a_build_has_one_layout_and_where_all_are_linked_anew_each_boot_has(layo
         shas = (place.graph.newer, place.graph.commits[3].sha)
         seen[fresh] = [len({place.boot(sha)[1] for _ in range(4)}) for sha in shas]
     assert seen == {False: [1, 1], True: [4, 4]}
+
+
+def test_where_a_budget_grows_its_builds_grow_with_its_boots():
+    place = here(CELL)
+    play = Played(place, OF_SITE, proof=False)
+    state = engine.start(spec_of(place, OF_SITE))
+    assert not play.grow(OF_SITE.max_boots)
+    assert play.within(state).spec.max_builds == OF_SITE.max_builds
+    assert play.grow(400)
+    spec = play.within(state).spec
+    assert (spec.max_boots, spec.max_builds) == (400, 400)
 
 
 def test_many_steps_have_no_commit_that_is_right():
@@ -187,6 +200,20 @@ def named(cell, arm, count, right_ones, stated, **more):
         }
         for i in range(count)
     ]  # fmt: skip
+
+
+def test_that_a_step_came_gradually_is_a_wrong_answer(capsys):
+    cost = dict.fromkeys(("boots", "builds", "hours", "cpu_s", "size"), 1)
+    about = {"has_culprit": True, "strict": False, "nameable": True, "reproduced": True}
+    rows = named("linear-1sd", "ours", 5, 3, 0.99, **about, **cost)
+    rows[4]["outcome"] = "gradual"
+    tables.answers(tables.grouped(rows, ["linear-1sd"], ARMS))
+    head, row = capsys.readouterr().out.splitlines()
+    # No interval has a blank, so a row has as many fields as its head.
+    told = dict(zip(head.split(), row.split(), strict=True))
+    assert {key: told[key] for key in ("right", "wrong", "open", "none")} == {
+        "right": "0.600", "wrong": "2", "open": "0", "none": "0",
+    }  # fmt: skip
 
 
 def test_by_how_much_confidence_is_overstated_at_most():
