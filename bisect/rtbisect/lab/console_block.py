@@ -76,7 +76,8 @@ def files_of(lines: Sequence[str]) -> dict[str, bytes]:
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
             for member in archive:
                 _take(archive, member, files)
-    except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
+    # Each long name that another one follows is read one level deeper.
+    except (tarfile.TarError, ValueError, OverflowError, EOFError, RecursionError) as error:
         raise BlockError(Blocks.NO_TAR, error=str(error)) from None
     return files
 
@@ -120,7 +121,8 @@ def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, files: dict[str, by
     name = member.name.removeprefix("./")
     if member.isdir() and (name == "." or _NAME.fullmatch(name)):
         return
-    if not member.isreg():
+    # A sparse file of a few bytes may unpack to any size.
+    if not member.isreg() or member.issparse():
         raise BlockError(Blocks.NO_FILE, name=cut(name, 80))
     if not _NAME.fullmatch(name):
         raise BlockError(Blocks.FILE_NAME, name=cut(name, 80))

@@ -118,6 +118,19 @@ def test_members_that_no_window_writes_are_refused(bad):
     assert refused(block(CONTENT, [bad]))
 
 
+def test_a_sparse_file_is_refused():
+    """Of a few bytes it would make as many as it likes."""
+    sparse = member("a", size=0)
+    sparse.pax_headers = {"GNU.sparse.map": "0,0", "GNU.sparse.size": str(1 << 40)}
+    assert refused(block(CONTENT, [sparse])) == Like(Blocks.NO_FILE, name="a")
+
+
+def test_names_that_follow_each_other_without_end_are_refused():
+    """Each is read one level deeper."""
+    long = member("././@LongLink", tarfile.GNUTYPE_LONGNAME)
+    assert refused(block(CONTENT, [long] * 1500)).kind == Blocks.NO_TAR
+
+
 def test_sizes_are_limited(monkeypatch):
     bomb = gzip.compress(bytes(console_block.LARGEST_TAR + 1))
     assert refused(block_of(bomb)).kind == Blocks.UNPACKS_LARGE
