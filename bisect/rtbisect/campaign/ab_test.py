@@ -180,6 +180,8 @@ class AnswerDraft:
     level: Level
     #: Judgement of the figure of the report, turned: REGRESSED is an improvement.
     judgement: Judgement
+    #: It is one, and surely by less than what the commit of the report did.
+    partly: bool
     #: The report may go to a list, and so may its answer.
     mailable: bool
 
@@ -209,7 +211,14 @@ def write_answer(
     text = answer_mail(mailer, report, tested, parent, assemble.SystemClock().now_iso())
     path = draft.folder / f"answer-{check.id}.eml"
     keep(path, text)
-    return AnswerDraft(path, text, tested.judgement.level, tested.judgement, mailable(report))
+    return AnswerDraft(
+        path=path,
+        text=text,
+        level=tested.judgement.level,
+        judgement=tested.judgement,
+        partly=ab_table.takes_back_a_part(report, tested),
+        mailable=mailable(report),
+    )
 
 
 def _published_page(site: Site, campaign: str) -> str:

@@ -331,7 +331,7 @@ def test_it(output: Output, campaign: str, patch: Path | None, rev: str | None, 
         question = ab_test.of_revision(output.state, record, rev or "", seed)
     check = session.once(output.state, question.request, PlainProgress())
     answer = ab_test.write_answer(output.state, record, question, check)
-    result_mail.note_test(output.store, record, answer.level, newest=question.newest)
+    result_mail.note_test(output.store, record, answer, newest=question.newest)
     data = {
         "campaign": campaign,
         "check": check.id,
@@ -411,7 +411,7 @@ def _test_fix(output: Output, fix: Mended) -> tuple[dict[str, Any], Exit]:
         answer = ab_test.write_answer(output.state, fix.record, question, check)
     except (ConfigError, InfrastructureError) as error:
         return row | {"note": str(error)}, error.exit_code
-    result_mail.note_test(output.store, fix.record, answer.level, newest=True)
+    result_mail.note_test(output.store, fix.record, answer, newest=True)
     fix.note()
     words = ab_test.WORDS[answer.level]
     code = Exit.UNDECIDED if answer.level is Level.UNDECIDED else Exit.ANSWERED

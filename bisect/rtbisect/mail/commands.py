@@ -76,7 +76,7 @@ def _carry_out_one(
         if not Extra.of(question.request).foreign:
             raise
         return Finding.of(Outcomes.REFUSED, command=name, error=error.message)
-    result_mail.note_test(store, record, answer.level, newest=question.newest)
+    result_mail.note_test(store, record, answer, newest=question.newest)
     word = ab_test.WORDS[answer.level]
     return Finding.of(Outcomes.ANSWERED, command=name, answer=word, path=str(answer.path))
 

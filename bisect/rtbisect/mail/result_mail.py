@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from email.headerregistry import AddressHeader
     from email.message import EmailMessage
 
+    from rtbisect.campaign.ab_test import AnswerDraft
     from rtbisect.model.report import CommitText
     from rtbisect.report.letter import Bot
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
@@ -46,17 +47,21 @@ if TYPE_CHECKING:
 OPEN = (ReportState.SENT, ReportState.ANSWERED, ReportState.RETESTED)
 
 
-def note_test(store: CampaignStore, record: CampaignRecord, level: Level, *, newest: bool) -> None:
-    """Note what a test says of a report that people have: `level` REGRESSED takes the effect back
-    (ab_test.AnswerDraft). It is FIXED where that was the tree's newest revision, and no more where
-    a newer one does not. What asks for a backport is never fixed by the tree that has the repair.
+def note_test(
+    store: CampaignStore, record: CampaignRecord, answer: AnswerDraft, *, newest: bool
+) -> None:
+    """Note what a test says of a report that people have: level REGRESSED takes the effect back. It
+    is FIXED where that was the tree's newest revision, and all of the effect is gone, and no more
+    where a newer one does not. What asks for a backport is never fixed by the tree that has the
+    repair.
     """
     if record.report is None:
         return
     sought = read_input(record.report.folder).sought
-    if newest and level is Level.REGRESSED and sought is Sought.REGRESSION:
+    mends = answer.level is Level.REGRESSED and not answer.partly
+    if newest and mends and sought is Sought.REGRESSION:
         store.move_report(record.id, OPEN, ReportState.FIXED)
-    elif newest and level is Level.PASS:
+    elif newest and not mends and answer.level is not Level.UNDECIDED:
         store.move_report(record.id, (*OPEN, ReportState.FIXED), ReportState.RETESTED)
     else:
         store.move_report(record.id, OPEN, ReportState.RETESTED)

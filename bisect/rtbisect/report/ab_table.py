@@ -118,14 +118,22 @@ def first_sentences(report: ReportInput, test: AbTest) -> Iterator[Finding]:
     kind, known = _TRIED[judgement.level], _known(report)
     if judgement.level is Level.PASS and _worse(test):
         kind = Tried.WORSENS
-    if kind is Tried.FIXES and known is not None:
-        better, took = test.limit.toward(Sought.REPAIR), (judgement.base, judgement.new)
-        kind = Tried.PARTLY if falls_short(better, (known.ill, known.well), took) else kind
+    if takes_back_a_part(report, test):
+        kind = Tried.PARTLY
     yield Finding.of(kind, what=test.what, **changed)
     if known is not None:
         reach, _ = report.sought.ends(Tried.PARENT_HAD, Tried.COMMIT_HAS)
         well, _ = report.sought.ends(*levels_of(report, known.judgement))
         yield Finding.of(reach, level=well)
+
+
+def takes_back_a_part(report: ReportInput, test: AbTest) -> bool:
+    """Whether it improves the figure, and surely by less than what the commit of the report did."""
+    judgement, known = test.judgement, _known(report)
+    if judgement.level is not Level.REGRESSED or not judgement.two_sided or known is None:
+        return False
+    better, took = test.limit.toward(Sought.REPAIR), (judgement.base, judgement.new)
+    return falls_short(better, (known.ill, known.well), took)
 
 
 def _unmeasured(test: AbTest, change: Finding) -> Finding:
