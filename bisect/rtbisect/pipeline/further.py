@@ -78,6 +78,8 @@ class FurtherBudgets:
     _made: int = 0
     #: Runs that were recorded when the session began.
     _recorded: int = 0
+    #: Runs that had begun where this session has been told of the growth of the budget.
+    _grown_at: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._begun_s = self.clock()
@@ -135,14 +137,23 @@ class FurtherBudgets:
 
     def grow(self, journal: Journal, limits: Limits, begun: int, wanted: int) -> GrownBudget:
         """The budget, once so many runs have begun, of what wants so many in all: what it may grow
-        to, unless a person has said how many.
+        to, unless a person has said how many. It grows once a run.
         """
         before = limits.max_boots
+        if begun in self._grown_at:
+            return GrownBudget(before, before)
+        self._grown_at.add(begun)
         order = GrownBudget(before, before if self.known else limits.grown(wanted))
         order = journal.step(f"grown/{begun}", GrownBudget, lambda _note: order)
         if order not in self.grown:
             self.grown.append(order)
         return order
+
+    def with_growth(self, limits: Limits, order: GrownBudget) -> Limits:
+        """The limits after a budget has grown. One that a person has given since, or that the time
+        has ended, stays as it is.
+        """
+        return limits if self._heeded else limits.with_boots(order.most)
 
     def heed_stop(self) -> None:
         """Interrupted where a person wants the session to end."""

@@ -426,7 +426,7 @@ class Steps:
         if order.most <= order.before:
             return False
         self.tell(Searches.GROWN, before=order.before, most=order.most)
-        self.setup = replace(self.setup, limits=limits.with_boots(order.most))
+        self.setup = replace(self.setup, limits=self.further.with_growth(limits, order))
         return True
 
     def tell(self, kind: Kind, /, **data: Value) -> Finding:

@@ -3,6 +3,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from rtbisect.model.campaign import Limits
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Searches
@@ -60,8 +62,9 @@ def test_a_budget_grows_as_far_as_it_may():
     limits, recorder = replace(LIMITS, grows_to=100), Recorder()
     further = FurtherBudgets()
     assert further.grow(recorder, limits, 20, 70) == GrownBudget(40, 70)
+    assert further.grow(recorder, limits.with_boots(70), 20, 90) == GrownBudget(70, 70)
     # What is recorded counts, whatever a later program would ask for.
-    assert further.grow(recorder, limits, 20, 90) == GrownBudget(40, 70)
+    assert FurtherBudgets().grow(recorder, limits, 20, 90) == GrownBudget(40, 70)
     assert further.grown == [GrownBudget(40, 70)]
     assert further.grow(recorder, limits, 21, 30) == GrownBudget(40, 40)
     assert further.grow(recorder, limits, 22, 700) == GrownBudget(40, 100)
@@ -71,6 +74,19 @@ def test_a_budget_that_a_person_gave_does_not_grow():
     limits, recorder = replace(LIMITS, grows_to=100), Recorder()
     further = FurtherBudgets(known=[FurtherBudget(5, 40)])
     assert further.grow(recorder, limits, 20, 70) == GrownBudget(40, 40)
+
+
+@pytest.mark.parametrize("most", [20, 50, 90])
+def test_a_later_budget_outlives_the_growth_before_it(most):
+    """It grew before the run that a person then allowed, or that the time was over."""
+    limits, recorder = replace(LIMITS, grows_to=100), Recorder()
+    order = FurtherBudgets().grow(recorder, limits, 20, 70)
+    assert FurtherBudgets().with_growth(limits, order).max_boots == 70
+    further = FurtherBudgets(known=[FurtherBudget(20, most)])
+    given = further.limits(limits, 20)
+    again = further.grow(recorder, given, 20, 95)
+    assert again == order
+    assert further.with_growth(given, again).max_boots == most
 
 
 def test_runs_that_a_person_wants_come_beside_a_budget_that_has_grown():
