@@ -135,12 +135,12 @@ def _compare(
 def sides(
     threshold: Threshold, base: Sample, new: Sample
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Badness of both sides, without what their hosts add."""
+    """Badness of both sides, without what their hosts add; means are compared as they are."""
     base_badness, new_badness = (
         all_badness(threshold, base.values),
         all_badness(threshold, new.values),
     )
-    if blocks.exchanged_freely((base.hosts, new.hosts)):
+    if by_mean(threshold) or blocks.exchanged_freely((base.hosts, new.hosts)):
         return base_badness, new_badness
     base_badness, new_badness = blocks.aligned((base_badness, new_badness), (base.hosts, new.hosts))
     return base_badness, new_badness

@@ -48,6 +48,15 @@ def test_one_stray_boot_of_the_base_takes_nothing_back():
     assert judge(replace(linear, statistic=Statistic.MEAN), base, new).level is not Level.REGRESSED
 
 
+def test_shares_on_several_hosts_are_compared_as_they_are():
+    """The part of a host would be a median of 0 and 1."""
+    share = replace(RES, statistic=Statistic.FRACTION, scale=Scale.LINEAR, floor=0.0)
+    base = Sample((0.0,) * 12, ("a",) * 8 + ("b",) * 4)
+    fails = (1.0, 1.0, 1.0, 0.0, 1.0, 1.0, *(0.0,) * 6)
+    new = Sample(fails, ("a",) * 4 + ("b",) * 8)
+    assert judge(share, base, new).effect == pytest.approx(5 / 12)
+
+
 def test_an_improvement_passes():
     found = judge(RES, Sample((40, 41, 42, 43, 44, 45)), Sample((9, 9.5, 10, 10, 11, 12)))
     assert found.level is Level.PASS
