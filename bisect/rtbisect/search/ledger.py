@@ -17,7 +17,13 @@ from rtbisect.model.lab import RunStatus
 from rtbisect.search.disturbed import ALL_BAD, MOVED
 from rtbisect.search.equal_kernels import EqualKernels
 from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
-from rtbisect.search.likelihood.features import Kernel, Views, views, without_hosts
+from rtbisect.search.likelihood.features import (
+    Kernel,
+    Views,
+    host_parts,
+    views,
+    without_host,
+)
 from rtbisect.search.speeds import NO_SPEEDS
 
 if TYPE_CHECKING:
@@ -93,7 +99,14 @@ class Ledger:
         )
         #: Views of `observations` without what hosts add. A layout that is built and has not booted
         #: has an empty entry.
-        self.views = without_hosts(threshold, self._views, self.observations)
+        self._added = host_parts(threshold, self._views, self.observations)
+        self.views = {
+            kernel: tuple(
+                without_host(boot, self._added.get(seen.host, 0.0))
+                for boot, seen in zip(boots, self.observations.get(kernel, ()), strict=True)
+            )
+            for kernel, boots in self._views.items()
+        }
 
     def without_disturbed(self, most: float) -> tuple[float, Ledger]:
         """The badness above which a boot is left out, and what is left: all, and no such limit,
@@ -125,7 +138,7 @@ class Ledger:
 
     @cached_property
     def _layouts_built(self) -> Counter[str]:
-        return Counter(sha for sha, layout in self.views if layout)
+        return Counter(sha for sha, layout in self.views if 0 < layout <= SEARCH_LAYOUTS)
 
     def next_layout(self, sha: str) -> int:
         """The number of the next layout of a revision to build; 0 where it has had enough of them,
@@ -146,7 +159,11 @@ class Ledger:
         add.
         """
         first = self._measured.get((sha, 0), ())[:boots]
-        return tuple(boot for boot, _ in first if boot[0] <= self._most)
+        return tuple(
+            without_host(boot, self._added.get(host, 0.0))
+            for boot, host in first
+            if boot[0] <= self._most
+        )
 
     def measured(self, sha: str) -> int:
         """Valid boots of a revision as it is configured, with those that were disturbed."""

@@ -51,31 +51,29 @@ def views(threshold: Threshold, observation: Observation) -> Views:
     return (whole, *(value - (total - value) / others for value in cpus))
 
 
-def without_hosts(
+def host_parts(
     threshold: Threshold,
     boots: Mapping[Kernel, Sequence[Views]],
     observations: Mapping[Kernel, Sequence[Observation]],
-) -> dict[Kernel, tuple[Views, ...]]:
-    """Views of boots by kernel, without what their hosts add to the whole; CPUs are compared within
-    a boot. Shares and counts have no such part.
+) -> Mapping[str, float]:
+    """What each host adds to the whole of a boot, by boots of kernels that several hosts had; empty
+    with one host, and of shares and counts, which have no such part.
     """
     hosts = {kernel: [each.host for each in seen] for kernel, seen in observations.items()}
     if blocks.one_block(*hosts.values()) or by_mean(threshold):
-        return {kernel: tuple(kernel_boots) for kernel, kernel_boots in boots.items()}
-    added = blocks.offsets(
+        return {}
+    return blocks.offsets(
         [
             (repr(kernel), host, boot[0])
             for kernel, names in hosts.items()
             for host, boot in zip(names, boots[kernel], strict=True)
         ]
     )
-    return {
-        kernel: tuple(
-            (boot[0] - added[host], *boot[1:])
-            for host, boot in zip(hosts.get(kernel, ()), kernel_boots, strict=True)
-        )
-        for kernel, kernel_boots in boots.items()
-    }
+
+
+def without_host(boot: Views, added: float) -> Views:
+    """The views of a boot without what its host adds; CPUs are compared within a boot."""
+    return (boot[0] - added, *boot[1:]) if added else boot
 
 
 def common(boots: Iterable[Sequence[float]]) -> int:
