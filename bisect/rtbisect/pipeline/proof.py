@@ -211,9 +211,10 @@ class _Proof:
         steps, spec = self.steps, self.state.spec
         threshold, culprit = spec.threshold, spec.culprit
         of_end = _of_end(steps, threshold, self.search_end, bad)
-        # The culprit may well be worse than both ends are.
-        if spec.before:
-            fresh = self.state.raw.get((culprit, 0), Sample(()))
+        # The culprit may well be worse than both ends are: a proof tells that from boots that were
+        # disturbed.
+        if spec.before or math.isfinite(spec.calm):
+            fresh = Sample(self.state.raw.get((culprit, 0), Sample(())).values)
         else:
             fresh = _sample(threshold, spec.figure, self.fresh[culprit], math.inf)
         if culprit == bad or not of_end.n or not fresh.n:
