@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rtbisect.judge.stats import OF_MAD, median
 from rtbisect.model.code import SEARCH_LAYOUTS
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.search import Untestable
@@ -17,6 +18,7 @@ from rtbisect.model.lab import RunStatus
 from rtbisect.search.disturbed import ALL_BAD, MOVED
 from rtbisect.search.equal_kernels import EqualKernels
 from rtbisect.search.events import Booted, Built, Event, Reverted, Silent
+from rtbisect.search.likelihood.chain import told_step
 from rtbisect.search.likelihood.features import (
     Kernel,
     Views,
@@ -160,10 +162,29 @@ class Ledger:
         """
         first = self._measured.get((sha, 0), ())[:boots]
         return tuple(
-            without_host(boot, self._added.get(host, 0.0))
+            without_host(boot, self._added_in_steps.get(host, 0.0))
             for boot, host in first
             if boot[0] <= self._most
         )
+
+    @cached_property
+    def _added_in_steps(self) -> Mapping[str, float]:
+        """What hosts add, in parts of the noise of a boot: each boot tells a little more of it, and
+        the grids of a search, which lie around the first boots, would be placed anew after each.
+        """
+        if not self._added:
+            return self._added
+        away: list[float] = []
+        for boots in self.views.values():
+            if len(boots) > 1:
+                whole = [boot[0] for boot in boots]
+                middle = median(whole)
+                away += (abs(value - middle) for value in whole)
+        scale = OF_MAD * median(away) if away else 0.0
+        if not scale:
+            return self._added
+        step = told_step(scale)
+        return {host: step * round(added / step) for host, added in self._added.items()}
 
     def measured(self, sha: str) -> int:
         """Valid boots of a revision as it is configured, with those that were disturbed."""

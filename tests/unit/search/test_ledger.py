@@ -26,7 +26,8 @@ def test_the_first_boots_of_a_kernel_lack_what_their_hosts_add():
     ledger = Ledger(WAIT, heard)
     for sha in ("good", "bad"):
         first = [views[0] for views in ledger.of_first(sha, 99)]
-        assert first == pytest.approx(ledger.values[sha])
+        # To a part of the noise, so that a boot more does not move them.
+        assert first == pytest.approx(ledger.values[sha], abs=0.25)
         assert max(first) - min(first) < 100
 
 
