@@ -169,7 +169,7 @@ def _check_request(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerDraft:
     """An answer in the thread of a report, for a person to send."""
 

@@ -99,10 +99,15 @@ class Ledger:
         self.equal = EqualKernels(
             self.signatures, frozenset(self.build_failed), silent.pairs, silent.shared
         )
-        #: Views of `observations` without what hosts add. A layout that is built and has not booted
-        #: has an empty entry.
+        #: What each host adds to the whole of a boot; empty with one host.
         self._added = host_parts(threshold, self._views, self.observations)
-        self.views = {
+
+    @cached_property
+    def views(self) -> dict[Kernel, tuple[Views, ...]]:
+        """Views of `observations` without what hosts add. A layout that is built and has not booted
+        has an empty entry.
+        """
+        return {
             kernel: tuple(
                 without_host(boot, self._added.get(seen.host, 0.0))
                 for boot, seen in zip(boots, self.observations.get(kernel, ()), strict=True)
