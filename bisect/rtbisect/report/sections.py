@@ -212,17 +212,19 @@ def on_and_off(report: ReportInput) -> bool:
 
 def differs_on_and_off(report: ReportInput) -> bool:
     """Whether the figure that the mail opens with surely differs both times."""
+    return {level != "none" for level, _parent, _commit in _differing(report)} == {True, False}
+
+
+def _differing(report: ReportInput) -> Iterator[tuple[str, Sample, Sample]]:
+    """Those of `_pairs` of the figure that the mail opens with which surely differ."""
     found = headline(report)
     limit = threshold_of(report, found[0].key) if found else None
     if limit is None:
-        return False
+        return
     judged = limit.toward(report.sought)
-    differs = {
-        level != "none"
-        for level, parent, commit in _pairs(report, limit.key)
-        if _surely_worse(judged, parent, commit)
-    }
-    return differs == {True, False}
+    for level, parent, commit in _pairs(report, limit.key):
+        if _surely_worse(judged, parent, commit):
+            yield level, parent, commit
 
 
 def _surely_worse(limit: Threshold, base: Sample, new: Sample) -> bool:
@@ -278,12 +280,14 @@ def concerns(report: ReportInput) -> Iterator[Finding]:
 
 
 def _elsewhere(report: ReportInput) -> Iterator[Finding]:
-    """What parent and commit have of the figure of the first sentence at another level."""
+    """What parent and commit have of the figure of the first sentence at another level, of those
+    where it differs.
+    """
     found = headline(report)
     if found is None:
         return
     key, limit = found[0].key, threshold_of(report, found[0].key)
-    for level, parent, commit in _pairs(report, key):
+    for level, parent, commit in _differing(report):
         if level != (beside(report) or "none"):
             base, new = levels(key, limit, unit_of(report, key), (parent, commit))
             workload = "" if level == "none" else level

@@ -56,6 +56,25 @@ def test_numbers_beside_the_other_workload_are_told():
     assert (told["workload"], told["base"].data["value"]) == ("", pytest.approx(6.029))
 
 
+def test_a_workload_beside_which_nothing_differs_is_not_told():
+    off = [row for row in rcu().result.table if row.workload == "none"]
+    loaded = [row for row in rcu().result.table if row not in off]
+    flat = [
+        replace(
+            row,
+            workload="membw",
+            window="w9",
+            metric=replace(row.metric, window="w9"),
+            sample=loaded[0].sample,
+        )
+        for row in loaded
+    ]
+    for table in ((*off, *flat, *loaded), (*off, *loaded, *flat)):
+        report = with_result(rcu(), table=table)
+        told = first(letter(report, BOT).concerns, Concerns.WITH_AND_WITHOUT)
+        assert told["workload"] == "clock-reader"
+
+
 def test_a_tree_that_nobody_else_has_is_told_by_what_its_kernels_call_themselves():
     bare = replace(rcu(), repo="/srv/git/linux.git", names=())
     told = first(letter(bare, BOT).found, Found.RANGE)
