@@ -161,7 +161,7 @@ def accept(output: Output, key: str, by: str, site: Path | None) -> int:
 @site_option
 @answers
 def close(output: Output, key: str, by: str, site: Path | None) -> int:
-    """Close the reply KEY: none of its commands will be carried out."""
+    """Close the reply KEY: none of its commands will be carried out, but one that runs already."""
     person = approve.approver(output.site(site), by)
     before = (ReplyState.WAITING, ReplyState.ACCEPTED)
     why = Finding.of(Replied.CLOSED, person=str(person))
@@ -191,7 +191,7 @@ def work(output: Output) -> int:
             # The others do not wait for a site file, a lab or an archive that this one needs.
             output.tell_fault(progress, f"reply {reply.key}", error)
             why = Finding.of(Replied.WAITS, error=one_line(str(error)))
-            replies.set(reply.key, ReplyState.ACCEPTED, why)
+            replies.move(reply.key, (ReplyState.ACCEPTED,), ReplyState.ACCEPTED, why)
             stopped = stopped or error
         ended.append(replies.get(reply.key))
     _answer_replies(output, ended)
@@ -205,11 +205,13 @@ def _move_reply(
     `before`.
     """
     replies = Replies(output.state)
+    # One that cannot be read stays as it is.
+    replies.get(key)
+    moved = replies.move(key, before, state, why)
     reply = replies.get(key)
-    if reply.state not in before:
+    if not moved:
         raise ConfigError(f"reply {key} is {reply.state}", "see `rtbisect mail replies`")
-    replies.set(key, state, why)
-    return _answer_replies(output, (replies.get(key),))
+    return _answer_replies(output, (reply,))
 
 
 def _answer_replies(output: Output, replies: Sequence[KeptReply]) -> int:

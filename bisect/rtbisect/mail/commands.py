@@ -28,16 +28,20 @@ if TYPE_CHECKING:
 
 
 def carry_out(state: Path, replies: Replies, reply: KeptReply, progress: Screen) -> None:
-    """All commands of a reply, those that an earlier session has not done yet."""
+    """All commands of a reply, those that an earlier session has not done yet, and none from when
+    a person has closed it.
+    """
     outcomes = list(replies.outcomes(reply.key))
     for position, (name, argument) in enumerate(reply.asked):
         if position >= len(outcomes):
+            if replies.get(reply.key).state is not ReplyState.ACCEPTED:
+                return
             outcomes.append(
                 _carry_out_one(state, replies, reply, (position, name, argument), progress)
             )
             replies.keep_outcomes(reply.key, outcomes)
     why = Finding.of(Replied.CARRIED_OUT, outcomes=tuple(outcomes))
-    replies.set(reply.key, ReplyState.DONE, why)
+    replies.move(reply.key, (ReplyState.ACCEPTED,), ReplyState.DONE, why)
 
 
 def _carry_out_one(

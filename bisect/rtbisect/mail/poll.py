@@ -113,8 +113,8 @@ def _unrepeated(reply: KeptReply, replies: Replies) -> KeptReply:
             continue
         if reply.state is ReplyState.ACCEPTED and earlier.state is ReplyState.WAITING:
             why = Finding.of(Replied.SIGNED_COPY, key=reply.key)
-            replies.set(earlier.key, ReplyState.NOTED, why)
-            continue
+            if replies.move(earlier.key, (ReplyState.WAITING,), ReplyState.NOTED, why):
+                continue
         why = Finding.of(Replied.COPY, key=earlier.key)
         return replace(reply, state=ReplyState.NOTED, why=why)
     return reply

@@ -183,11 +183,15 @@ class Replies:
     def _outcomes_file(self, key: str) -> Path:
         return self._folder / f"{key}.said"
 
-    def set(self, key: str, state: ReplyState, why: Finding) -> None:
-        this = table.c.key == key
-        self.database.execute(
-            sa.update(table).where(this).values(db.column_values({"state": state, "why": why}))
-        )
+    def move(
+        self, key: str, before: Collection[ReplyState], state: ReplyState, why: Finding
+    ) -> bool:
+        """Move a reply on from one of the states `before`; False where it stands in another by now:
+        a person may have closed it meanwhile.
+        """
+        this = sa.and_(table.c.key == key, table.c.state.in_(before))
+        values = db.column_values({"state": state, "why": why})
+        return bool(self.database.execute(sa.update(table).where(this).values(values)))
 
 
 def _outcome(kept: object) -> Finding:

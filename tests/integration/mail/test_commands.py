@@ -5,6 +5,7 @@ import mailbox
 from contextlib import closing
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from types import SimpleNamespace
 
 import pytest
 
@@ -240,6 +241,32 @@ def test_a_reply_that_is_closed_asks_nothing(world, reply):
     assert world("mail", "close", "k1", "--by", WHO, *site)[0] == 2
     assert world("mail", "work")[1]["replies"] == []
     assert kept.get("k1").why.kind == Replied.CLOSED
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_reply_that_is_closed_while_it_is_worked_on_asks_no_more(
+    world, reply, monkeypatch, fails
+):
+    before = world.sha
+    commit(world)
+    reply("k1", (("bisect", f"{before} {world._git('rev-parse', 'HEAD')}"), ("dup", "")))
+    kept = reply("k2", (("dup", ""),))
+
+    def once(*_, **__):
+        for key in ("k1", "k2"):
+            close = ("mail", "close", key, "--by", WHO, "--site", str(world.site))
+            assert world(*close)[0] == 0
+        if fails:
+            raise InfrastructureError("the lab is away")
+        return SimpleNamespace(id="bisect-9")
+
+    monkeypatch.setattr(commands.session, "once", once)
+    assert world("mail", "work")[0] == (3 if fails else 0)
+    searched = Finding.of(Outcomes.SEARCHED, command="bisect", campaign="bisect-9")
+    assert kept.outcomes("k1") == (() if fails else (searched,))
+    assert kept.outcomes("k2") == ()
+    for key in ("k1", "k2"):
+        assert (kept.get(key).state, kept.get(key).why.kind) == (ReplyState.NOTED, Replied.CLOSED)
 
 
 @pytest.fixture

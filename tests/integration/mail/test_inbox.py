@@ -213,7 +213,7 @@ def test_a_command_that_is_sent_again_under_another_name_counts_once(tmp_path, b
     assert [each.state for each in found] == [ReplyState.ACCEPTED] + [ReplyState.NOTED] * 2
     # Nor after it was carried out, nor after a person has closed it.
     for state in (ReplyState.DONE, ReplyState.NOTED):
-        stores.replies.set(found[0].key, state, Finding.of(Replied.SIGNED))
+        stores.replies.move(found[0].key, tuple(ReplyState), state, Finding.of(Replied.SIGNED))
         add(box, f"b-{state}", body="#rtbisect retest")
         assert [each.state for each in look(tmp_path, stores)] == [ReplyState.NOTED]
 

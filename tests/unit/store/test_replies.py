@@ -48,10 +48,18 @@ def test_what_was_found_comes_back(replies):
     assert replies.put(REPLY, b"Subject: x\n\n")
     assert replies.get("k1") == REPLY
     why = Finding.of(Replied.CARRIED_OUT, outcomes=OUTCOMES)
-    replies.set("k1", ReplyState.DONE, why)
+    assert replies.move("k1", (ReplyState.WAITING,), ReplyState.DONE, why)
     assert replies.get("k1").why == why
     replies.put(replace(REPLY, key="k2", why=None), b"")
     assert replies.get("k2").why is None
+
+
+def test_a_reply_moves_only_from_where_it_was_seen(replies):
+    replies.put(REPLY, b"")
+    why = Finding.of(Replied.SIGNED)
+    assert not replies.move("k1", (ReplyState.ACCEPTED,), ReplyState.DONE, why)
+    assert not replies.move("none", tuple(ReplyState), ReplyState.DONE, why)
+    assert replies.get("k1") == REPLY
 
 
 @pytest.mark.parametrize(
