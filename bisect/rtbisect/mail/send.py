@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rtbisect.errors import ConfigError
 from rtbisect.mail.transport.transport import Delivered, Doubt, Later, Refused, Transport
 
 if TYPE_CHECKING:
@@ -29,7 +30,12 @@ def send_due(
             tell(mail)
         for mail in outbox.due(now_s()):
             before_end = outbox.begin(mail)
-            match transport.send(mail, before_end):
+            try:
+                how = transport.send(mail, before_end)
+            except ConfigError:
+                outbox.take_back(mail)
+                raise
+            match how:
                 case Delivered(answer, refused):
                     now = outbox.sent(mail, answer, refused)
                 case Later(answer):

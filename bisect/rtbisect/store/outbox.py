@@ -171,6 +171,13 @@ class Outbox:
         self._write(mail.message_id, trying=self._boot)
         return mark.touch
 
+    def take_back(self, mail: OutMail) -> None:
+        """Forget a try that ended in this process before anything of the mail has left; one whose
+        mark lies there may have arrived, and stays.
+        """
+        if not self._mark(mail.message_id).exists():
+            self._write(mail.message_id, trying="")
+
     def sent(self, mail: OutMail, answer: Finding, refused: Sequence[Finding] = ()) -> OutMail:
         return self._end(mail, state=MailState.SENT, answer=answer, refused=tuple(refused))
 

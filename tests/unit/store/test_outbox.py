@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from rtbisect.errors import BusyError, InternalError
+from rtbisect.errors import BusyError, ConfigError, InternalError
+from rtbisect.mail.send import send_due
 from rtbisect.model.finding import Finding, Kept
 from rtbisect.model.kinds.mail import Delivery
 from rtbisect.model.mail import MailKind, MailState, OutMail
@@ -53,6 +54,27 @@ def test_what_a_person_decides_is_kept_as_his(outbox):
     decided = outbox.decide(doubt, MailState.SENT, "it is in the archive")
     assert decided.answer == Finding.of(Delivery.DECIDED, why="it is in the archive")
     assert outbox.get(MAIL.message_id) == decided
+
+
+class WrongSite:
+    """A way of sending that ends in an error of the site file, behind its last step or before."""
+
+    def __init__(self, *, far):
+        self.far = far
+
+    def send(self, _mail, before_end):
+        if self.far:
+            before_end()
+        raise ConfigError("the password is wrong", "correct it")
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_a_try_that_the_site_file_ends_is_none_also_after_a_reboot(outbox, tmp_path, far):
+    with pytest.raises(ConfigError):
+        send_due(outbox, WrongSite(far=far), lambda: 0.0)
+    after = Outbox(tmp_path, "another boot")
+    after.settle()
+    assert after.get(MAIL.message_id).state is (MailState.IN_DOUBT if far else MailState.QUEUED)
 
 
 @pytest.mark.parametrize("text", ["2.0.0 taken", '{"kind": "as JSON begins', "451 \u00e9"])
