@@ -29,7 +29,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import NoMaintainers
 from rtbisect.model.mail import MailKind, OutMail, Recipients
 from rtbisect.model.report import CommitText, Report, ReportInput, ReportState
-from rtbisect.report.draft import keep
+from rtbisect.report.draft import keep, read_edited
 from rtbisect.report.input_file import read_input
 from rtbisect.report.letter import Bot, Public, letter
 from rtbisect.report.lint.mail import Fault
@@ -177,7 +177,7 @@ def approve(state: Path, store: CampaignStore, record: CampaignRecord, by: str) 
     check_mailable(report)
     folder = draft.folder
     try:
-        data = (folder / PUBLIC).read_bytes()
+        data = read_edited(folder / PUBLIC)
     except OSError as error:
         hint = f"`rtbisect report propose {record.id}` writes it; read it first"
         raise ConfigError(f"{folder / PUBLIC}: {error.strerror}", hint) from error

@@ -24,7 +24,7 @@ from rtbisect.model.kinds.mail import AddressSource
 from rtbisect.model.kinds.report import Footers, Withdrawn
 from rtbisect.model.mail import MailKind, MailState, OutMail, Recipient
 from rtbisect.model.report import ReportState
-from rtbisect.report.draft import keep
+from rtbisect.report.draft import keep, read_edited
 from rtbisect.report.input_file import read_input
 from rtbisect.report.message import Envelope, message, own_id
 from rtbisect.report.own import check_mailable
@@ -155,7 +155,7 @@ def _edited_draft(path: Path, check_id: str) -> EmailMessage:
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,100}", check_id):
         raise ConfigError(f"{check_id!r} is no campaign", "see `rtbisect status`")
     try:
-        return email.message_from_bytes(path.read_bytes(), policy=default)
+        return email.message_from_bytes(read_edited(path), policy=default)
     except OSError as error:
         hint = "`rtbisect mail work` and `rtbisect report test` write answers"
         raise ConfigError(f"{path}: {error.strerror}", hint) from error

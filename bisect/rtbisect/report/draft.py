@@ -265,6 +265,13 @@ def keep(path: Path, text: str, mode: int = 0o600) -> None:
         raise _disk(path.parent, error) from error
 
 
+def read_edited(path: Path) -> bytes:
+    """A mail that a person may have edited, with the ends of lines that `keep` has written,
+    whatever the editor writes: a mail server adds its own.
+    """
+    return path.read_bytes().replace(b"\r\n", b"\n")
+
+
 def folder_of(out_dir: Path, campaign: str) -> Path:
     if not _CAMPAIGN.fullmatch(campaign):
         raise InternalError(f"not the name of a campaign: {ascii_line(campaign, 60)!r}")

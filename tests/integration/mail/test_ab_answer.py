@@ -10,7 +10,7 @@ from email.policy import default
 import pytest
 
 from helpers.findings import spoken, words
-from helpers.mail_world import needs_tools
+from helpers.mail_world import USE, WHO, needs_tools
 from helpers.report_cases import rcu, repair
 from rtbisect.campaign import ab_test
 from rtbisect.errors import ConfigError
@@ -116,6 +116,21 @@ def test_an_answer_links_the_page_of_the_report_where_that_is_published(world):
     assert address not in checked(world, name, *boots, rcu()).text
     del world.mail["evidence"]
     assert address not in checked(world, name, *boots, rcu()).text
+
+
+def test_an_editor_that_ends_lines_as_dos_does_changes_no_answer(world):
+    name = world.campaign(rcu())
+    world("report", "propose", name, "--by", WHO, "--use-case", USE)
+    world("report", "approve", name, "--by", WHO)
+    world("mail", "send", "--site", str(world.site))
+    path = checked(world, name, (9.0,) * 6, (6.0, 6.1, 5.9, 6.0, 6.05, 6.02), rcu()).path
+    ask = ("report", "answer", name, path.stem.removeprefix("answer-"), "--by", WHO)
+    before = world(*ask)[1]["eml"]
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    after = world(*ask)[1]["eml"]
+    assert "\r" not in after
+    body = slice(before.index("\n\n"), None)
+    assert after[body] == before[body]
 
 
 def test_an_answer_on_data_of_an_emulator_is_the_operators(world):

@@ -21,6 +21,7 @@ from rtbisect.model.kinds.report import Concerns
 from rtbisect.model.result import Gate, GateStatus
 from rtbisect.report.letter import letter
 from rtbisect.report.lint.rules import lint
+from rtbisect.store.outbox import Outbox
 
 pytestmark = needs_tools
 
@@ -307,6 +308,15 @@ def test_a_mail_without_data_boots_nothing(world):
     assert "boot.sh" not in made
     assert "/evidence/" not in made
     assert world("report", "approve", name, "--by", WHO)[0] == 0
+
+
+def test_an_editor_that_ends_lines_as_dos_does_changes_nothing(world):
+    name = world.campaign(rcu())
+    made = world("report", "propose", name, "--by", WHO)[1]["eml"]
+    world.public(name).write_bytes(made.replace("\n", "\r\n").encode())
+    assert world("report", "approve", name, "--by", WHO)[0] == 0
+    (mail,) = Outbox(world.state).all()
+    assert mail.text == made
 
 
 def test_a_site_that_says_nothing_of_mail_sends_nothing(world):
