@@ -55,7 +55,7 @@ def _of(campaign, what):
 
 LAB = Digest(
     hours=24,
-    counts={"ended": 2, "paused": 1, "waiting": 1, "drafts": 2, "devices": 1},
+    counts={"ended": 2, "paused": 1, "faults": 1, "waiting": 1, "drafts": 2, "devices": 1},
     replies=0,
     ended=(
         _of("bisect-7", _answered(
@@ -64,6 +64,7 @@ LAB = Digest(
         _of("check-9", _answered(outcome="no_regression", better=(_BETTER,))),
     ),
     paused=(_of("bisect-8", said("lab berlin: no device fits, because board-2 is in quarantine")),),
+    faults=(_of("bisect-8", said("lab berlin: no device fits, because board-2 is in quarantine")),),
     waiting=(
         Finding.of(
             Digested.MAIL, state="in doubt", campaign="bisect-3", mail="report",

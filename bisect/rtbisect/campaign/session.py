@@ -14,6 +14,7 @@ from rtbisect.config.site_file import Site, SiteFiles
 from rtbisect.errors import (
     CampaignInterrupted,
     ConfigError,
+    Exit,
     InternalError,
     Interrupted,
     MisaskedError,
@@ -160,6 +161,7 @@ def _run(
     files = SessionFiles.of(store.state, identity)
     # Before the journal: with that the campaign runs for others, who may ask it to stop at once.
     files.forget_stop()
+    files.forget_end()
     journal = StoreJournal(store.database, identity)
     parts: Ports | None = None
     further.stop_asked = files.stop_asked
@@ -187,6 +189,8 @@ def _run(
         # The note must not hide the reason, not even on a full disk.
         with suppress(RtbisectError):
             if not answered:
+                if (code := _exit_code(error)) is not None:
+                    files.keep_end(code)
                 store.note(identity, _pause_note(error))
             if parts is not None:
                 told = _told(error, store, record, files, parts)
@@ -238,6 +242,13 @@ def _pause_note(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     return one_line(str(error)) or type(error).__name__
+
+
+def _exit_code(error: BaseException) -> Exit | None:
+    """None for an error that nobody has foreseen."""
+    if isinstance(error, KeyboardInterrupt):
+        return Exit.INTERRUPTED
+    return error.exit_code if isinstance(error, RtbisectError) else None
 
 
 def level_of(result: Result) -> Level:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.campaign import assemble, labs
 from rtbisect.config.paths import data
 from rtbisect.config.thresholds import load_thresholds
-from rtbisect.errors import ConfigError, InternalError
+from rtbisect.errors import ConfigError, Exit, InternalError
 from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.finding import Finding
@@ -24,6 +24,7 @@ from rtbisect.report.text import foreign, wrap
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.store.replies import Replies, ReplyState
+from rtbisect.store.session_files import SessionFiles
 from rtbisect.words.numbers import further
 from rtbisect.words.speak import speak
 
@@ -50,8 +51,10 @@ class Digest:
     replies: int
     #: Campaigns whose last step is of these hours.
     ended: tuple[Finding, ...]
-    #: Campaigns that are not done and that no process works on.
+    #: Campaigns that are not done and that no process works on; `faults`: those that may stand
+    #: still for a fault of the lab.
     paused: tuple[Finding, ...]
+    faults: tuple[Finding, ...]
     #: Mails and replies that a person has to decide on.
     waiting: tuple[Finding, ...]
     #: Campaigns with a culprit whose report nobody has approved.
@@ -62,7 +65,7 @@ class Digest:
     @property
     def ill(self) -> bool:
         """Whether a fault of the lab stops a campaign."""
-        return bool(self.paused or self.devices)
+        return bool(self.faults or self.devices)
 
 
 def digest(state: Path, hours: int, now_iso: str) -> Digest:
@@ -91,9 +94,11 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
     ]
     ended = store.ended_since(since)
     paused = [name for name in store.unfinished() if name != active]
+    faults = [name for name in paused if _may_be_fault(store, name)]
     drafts = store.with_report((ReportState.DRAFT,), culprit=True)
     waiting = [*mails, *replies]
     parts = {"ended": ended, "paused": paused, "waiting": waiting, "drafts": drafts}
+    parts |= {"faults": faults}
     counts = {name: len(rows) for name, rows in (parts | {"devices": devices}).items()}
     return Digest(
         hours=hours,
@@ -101,6 +106,7 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
         replies=len(replies),
         ended=_of_campaigns(store, ended, _answer_of),
         paused=_of_campaigns(store, paused, _why_paused),
+        faults=_of_campaigns(store, faults, _why_paused),
         waiting=tuple(waiting[:_MOST]),
         drafts=_drafts(store, drafts, ended[:_MOST]),
         devices=tuple(devices[:_MOST]),
@@ -129,6 +135,18 @@ def _of_campaigns(
             what = Finding.of(Digested.OTHER_VERSION)
         rows.append(Finding.of(Digested.CAMPAIGN, campaign=name, what=what))
     return tuple(rows)
+
+
+def _may_be_fault(store: CampaignStore, name: str) -> bool:
+    """Whether a fault of the lab may stop a paused campaign: nothing else is known to do so, and it
+    is of a lab.
+    """
+    if SessionFiles.of(store.state, name).end() not in (None, Exit.LAB):
+        return False
+    try:
+        return bool(store.get(name).request.site)
+    except InternalError:
+        return True
 
 
 def _why_paused(record: CampaignRecord) -> Finding | str:
@@ -172,8 +190,10 @@ def told(contents: Digest) -> dict[str, Any]:
 def summary(contents: Digest, *, lab_only: bool = False) -> tuple[Finding, Finding]:
     """What the mail begins with, and its subject: of all, or of the lab alone."""
     counts = dict(contents.counts)
+    faults = counts.pop("faults")
     lab = {"paused": counts["paused"], "devices": counts["devices"]}
     if lab_only:
+        lab["paused"] = faults
         counts = dict.fromkeys(counts, 0) | lab
         opening = Finding.of(Digested.LAB, **lab)
     else:

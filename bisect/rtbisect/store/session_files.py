@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the process that runs a campaign and the others of its user leave each other: where the
-search stands, and that it is to stop. Notes, not records: a campaign goes on as well without them.
+search stands, that it is to stop, and how it has ended. Notes, not records: a campaign goes on as
+well without them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.errors import Exit
 from rtbisect.model.finding import Finding
 from rtbisect.store import codec
 from rtbisect.store.artefacts import write_whole
@@ -55,6 +57,24 @@ class SessionFiles:
         """Whether somebody has asked since."""
         return self._stop.exists()
 
+    def keep_end(self, code: Exit) -> None:
+        """Note with what a session has ended that left the campaign paused."""
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self._end, str(int(code)).encode())
+
+    def forget_end(self) -> None:
+        """Of a session that a kill ends nothing is noted."""
+        with suppress(OSError):
+            self._end.unlink()
+
+    def end(self) -> Exit | None:
+        """With what the last session has ended; None where that is not known."""
+        try:
+            return Exit(int(self._end.read_bytes()))
+        except (OSError, ValueError):
+            return None
+
     @property
     def _standing(self) -> Path:
         return self.folder / "standing.json"
@@ -62,3 +82,7 @@ class SessionFiles:
     @property
     def _stop(self) -> Path:
         return self.folder / "stop"
+
+    @property
+    def _end(self) -> Path:
+        return self.folder / "end"

@@ -90,7 +90,7 @@ def _summary(data: Mapping[str, Any]) -> str:
 def _lab(data: Mapping[str, Any]) -> str:
     now = _standing(data)
     if not now:
-        return "The lab works: no campaign is paused, and no device is in quarantine."
+        return "The lab works: no campaign waits for it, and no device is in quarantine."
     return f"{now}. This is about the lab, not about a kernel."
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the processes of a user leave each other about a campaign."""
 
+from rtbisect.errors import Exit
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.store.campaigns import CampaignStore
@@ -19,6 +20,18 @@ def test_a_stop_is_asked_for_once(tmp_path):
     assert not SessionFiles.of(tmp_path, "run-2").stop_asked()
     files.forget_stop()
     assert not files.stop_asked()
+
+
+def test_how_a_session_has_ended_is_kept_until_the_next_one(tmp_path):
+    files = SessionFiles.of(tmp_path, "run-1")
+    files.forget_end()
+    assert files.end() is None
+    files.keep_end(Exit.INTERRUPTED)
+    assert SessionFiles.of(tmp_path, "run-1").end() is Exit.INTERRUPTED
+    (files.folder / "end").write_text("77")
+    assert files.end() is None
+    files.forget_end()
+    assert not (files.folder / "end").exists()
 
 
 def test_a_store_whose_campaign_does_not_run_yet_begins(tmp_path):
@@ -45,4 +58,5 @@ def test_where_nothing_can_be_noted_the_search_goes_on(tmp_path):
     files = SessionFiles.of(tmp_path, "run-1")
     files.keep_standing(STANDS)
     files.forget_stop()
-    assert files.standing() is None
+    files.keep_end(Exit.LAB)
+    assert files.standing() is files.end() is None

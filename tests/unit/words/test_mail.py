@@ -187,7 +187,7 @@ SAID = [
      ("2 campaigns are paused and 1 device is in quarantine. This is about the lab, not about a"
       " kernel.")),
     (Digested.LAB, {"paused": 0, "devices": 0},
-     "The lab works: no campaign is paused, and no device is in quarantine."),
+     "The lab works: no campaign waits for it, and no device is in quarantine."),
     (Digested.SUBJECT, {"ended": 2, "paused": 1, "waiting": 0, "drafts": 3, "devices": 4},
      "2 ended, 1 paused, 3 to approve, 4 in quarantine"),
     (Digested.SUBJECT, dict.fromkeys(("ended", "paused", "waiting", "drafts", "devices"), 0),
