@@ -184,6 +184,9 @@ def approve(state: Path, store: CampaignStore, record: CampaignRecord, by: str) 
     _refuse(_faults(report, data, assemble.bot_of(site)), f"correct {folder / PUBLIC}")
     _check_published(site, record.id, data)
     assert report.culprit is not None, "only a report on a commit is mailable"
+    outbox = Outbox(state)
+    # A kill may have left a report whose mail is queued as a draft.
+    follow_outbox(store, outbox)
     if earlier := store.reported_elsewhere(record.id, report.culprit):
         name, earlier_state = earlier
         raise ConfigError(
@@ -192,7 +195,6 @@ def approve(state: Path, store: CampaignStore, record: CampaignRecord, by: str) 
         )
     store.accuse(record.id, report.culprit)
     mail = _out_mail(data, record.id, person, draft, folder, site)
-    outbox = Outbox(state)
     outbox.put(mail)
     follow_outbox(store, outbox)
     return mail

@@ -18,9 +18,11 @@ from rtbisect.model.campaign import Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import Delivery, Obstacle, Refusal
 from rtbisect.model.kinds.report import Concerns
+from rtbisect.model.report import ReportState
 from rtbisect.model.result import Gate, GateStatus
 from rtbisect.report.letter import letter
 from rtbisect.report.lint.rules import lint
+from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 
 pytestmark = needs_tools
@@ -240,6 +242,18 @@ def test_the_same_is_told_once(world):
     identity = world("mail", "list")[1]["mails"][0]["message_id"]
     assert world("mail", "drop", identity)[0] == 0
     assert world("report", "approve", second, "--by", WHO)[0] == 0
+
+
+def test_the_same_is_told_once_also_after_a_kill(world):
+    first, second = world.campaign(rcu()), world.campaign(rcu())
+    for name in (first, second):
+        world("report", "propose", name, "--by", WHO)
+    assert world("report", "approve", first, "--by", WHO)[0] == 0
+    # As if the process had died when its mail was queued.
+    CampaignStore(world.state).move_report(first, (ReportState.APPROVED,), ReportState.DRAFT)
+    assert world("report", "approve", second, "--by", WHO)[0] == 2
+    assert [each.campaign for each in Outbox(world.state).all()] == [first]
+    assert world("report", "show", first)[1]["state"] == "approved"
 
 
 def test_approving_needs_a_mail_that_was_read(world):
