@@ -73,6 +73,29 @@ def test_a_boot_on_a_quarantined_device_is_no_evidence(bench, listed):
     assert bench.run().complete
 
 
+def test_a_boot_that_ended_before_its_device_was_quarantined_is_no_evidence(
+    bench, listed, monkeypatch
+):
+    bench.server.logs = [bench.good, bench.good]
+    lab = bench.lab()
+    look, jobs = lab.rest.job, []
+
+    def too_late(job):
+        while not (state := look(job)).finished:
+            pass
+        # The device dies while the session is away, and a person says so.
+        listed.put("host-1", "it died", datetime.now(UTC))
+        jobs.append(job)
+        return state
+
+    monkeypatch.setattr(lab.rest, "job", too_late)
+    with pytest.raises(InfrastructureError, match="it died"):
+        lab.run(bench.request(), KeptNote())
+    # It was asked for again, and there was nothing left to end.
+    assert len(set(jobs)) == 2
+    assert bench.server.cancelled == []
+
+
 def test_only_quarantined_devices_are_no_device(bench, listed):
     listed.put("host-1", "fan 2 is slow", datetime.now(UTC))
     bench.server.devices[0]["health"] = "Maintenance"

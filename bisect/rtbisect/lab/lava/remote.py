@@ -363,9 +363,9 @@ class LavaServerLab(LavaLab):
         called = overdue = False
         while True:
             state = self.rest.job(job)
+            self._check_device(state, key)
             if state.finished:
                 return state
-            self._check_device(state, key)
             now = time.monotonic()
             if state.queued:
                 hopeless = self._check_queue(request, state, begin, hopeless, key)
@@ -384,11 +384,16 @@ class LavaServerLab(LavaLab):
         self._done.add(key)
 
     def _check_device(self, state: JobState, key: str) -> None:
-        """InfrastructureError when a job landed on a device that is quarantined; the job ends."""
+        """InfrastructureError when a job landed on a device that is quarantined by now; the job
+        ends, and one that has finished there is no evidence either.
+        """
         entry = self._listed().get(state.device)
         if entry is None:
             return
-        self._give_up(state.job, key)
+        if state.finished:
+            self._done.add(key)
+        else:
+            self._give_up(state.job, key)
         raise InfrastructureError(
             f"job {state.job} was given {state.device}, which is quarantined: {entry.told}",
             f"put {state.device} into maintenance in lab {self.settings.lab}, or release it:"
