@@ -139,7 +139,9 @@ def _within_quota(
     mail that would be one too many of those who proved nothing.
     """
     today = [each for each in replies.of_day(reply.at) if each.key != reply.key]
-    if not as_read.proved:
+    # Anybody can send a signed mail again: a copy of one proves nothing.
+    copied = reply.why is not None and reply.why.kind == Replied.COPY
+    if copied or not as_read.proved:
         unproved = [each for each in today if each.state not in _COUNTED]
         if len(unproved) >= trust.commands.others_a_day:
             return None

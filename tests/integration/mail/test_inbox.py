@@ -332,6 +332,16 @@ def test_strangers_can_make_us_keep_so_many_mails_a_day(tmp_path, box, stores, p
     assert [each.state for each in look(tmp_path, stores, trust)] == [ReplyState.ACCEPTED]
 
 
+def test_copies_of_a_signed_mail_are_kept_as_those_of_strangers(tmp_path, box, stores):
+    for _ in range(8):
+        add(box, body="#rtbisect retest")
+    for n, path in enumerate((tmp_path / "mail/new").iterdir()):
+        path.write_text(path.read_text().replace("\n\n", f"\nX-Way: {n}\n\n", 1))
+    look(tmp_path, stores, trusting(others_a_day=3))
+    states = [each.state for each in stores.replies.all()]
+    assert states == [ReplyState.ACCEPTED] + [ReplyState.NOTED] * 3
+
+
 def test_strangers_can_make_us_keep_so_many_bytes_a_day(tmp_path, box, stores):
     trust = trusting(others_mb_a_day=0.25)
     for n in range(8):
