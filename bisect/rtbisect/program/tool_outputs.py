@@ -151,6 +151,9 @@ def _google_benchmark(text: str) -> Iterator[Figure]:
     for row in rows:
         if row.get("run_type", "iteration") != "iteration":
             continue
+        # One that failed, or left itself out, has times of 0.
+        if row.get("error_occurred") is True or row.get("skipped") is True:
+            continue
         name = str(row.get("run_name", row.get("name", "")))
         unit = cut(str(row.get("time_unit", "ns")), _LONGEST_UNIT)
         for key, end in (("real_time", ""), ("cpu_time", ":cpu")):

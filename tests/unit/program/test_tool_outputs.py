@@ -151,3 +151,21 @@ def test_a_unit_of_a_tool_is_told_with_an_end(tmp_path):
     with pytest.raises(NoFigureError) as error:
         reading(out, "google-benchmark", "x")
     assert error.value.found == Like(Commands.UNITS_DIFFER, units=("ns", "n" * 16))
+
+
+@pytest.mark.parametrize("failed", ["error_occurred", "skipped"])
+def test_a_google_benchmark_that_failed_has_no_figure(tmp_path, failed):
+    rows = [
+        {"name": "BM_Ok", "run_type": "iteration", "real_time": 3.0, "time_unit": "ns"},
+        {"name": "BM_Bad", "run_type": "iteration", "real_time": 0.0, failed: True},
+    ]
+    out = tmp_path / "out"
+    out.write_text(json.dumps({"benchmarks": rows}))
+    assert reading(out, "google-benchmark", "BM_Ok").values == (3.0,)
+    with pytest.raises(NoFigureError) as error:
+        reading(out, "google-benchmark", "BM_Bad")
+    assert error.value.found.kind == Commands.OTHER_OF
+    out.write_text(json.dumps({"benchmarks": rows[1:]}))
+    with pytest.raises(NoFigureError) as error:
+        reading(out, "google-benchmark")
+    assert error.value.found.kind == Commands.NO_OUTPUT_OF
