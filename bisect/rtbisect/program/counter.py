@@ -32,18 +32,23 @@ _LOOK_S = 60.0
 _SUMMARY = re.compile(r"^summary: (\d{1,30})\b", re.MULTILINE)
 #: What valgrind says of a program that it does not run, in its own files and among the errors.
 _REFUSED = re.compile(r"valgrind: .*|Warning: Can't execute .*")
+#: perf itself ends with 0 where a signal ended what it started. A shell between them tells such an
+#: end as 128 and more; it adds the same instructions to each count (some 200,000).
+_TELLS_SIGNALS = ("/bin/sh", "-c", '(exec "$@"); exit "$?"', "sh")
 
 
 class Counter(StrEnum):
     """What counts."""
 
-    PERF = "perf"
+    PERF = "perf stat"
+    #: Without the shell that tells signals: older campaigns, whose counts it would change.
+    PERF_ALONE = "perf"
     VALGRIND = "valgrind"
 
 
 def counter_here() -> Counter:
     """What counts on this machine; ConfigError where nothing does."""
-    if shutil.which(Counter.PERF) is not None:
+    if shutil.which("perf") is not None:
         with TemporaryDirectory() as folder, suppress(ConfigError, InfrastructureError):
             counting = Counting(Counter.PERF, Path(folder))
             run(counting.argv(("true",)), cwd=Path(folder), timeout_s=_LOOK_S)
@@ -68,9 +73,10 @@ class Counting:
 
     def argv(self, argv: Sequence[str]) -> tuple[str, ...]:
         """The command, counted."""
-        if self.counter is Counter.PERF:
+        if self.counter is not Counter.VALGRIND:
             place = str(self.folder / "perf")
-            return ("perf", "stat", "-e", _EVENT, "-x", ",", "-o", place, "--", *argv)
+            shell = _TELLS_SIGNALS if self.counter is Counter.PERF else ()
+            return ("perf", "stat", "-e", _EVENT, "-x", ",", "-o", place, "--", *shell, *argv)
         # %p is the process: each writes files of its own.
         folder = str(self.folder).replace("%", "%%")
         return (
@@ -81,7 +87,8 @@ class Counting:
 
     def count(self) -> float:
         """Instructions of all processes; NoFigureError where nothing was counted."""
-        counts = list(self._of_perf() if self.counter is Counter.PERF else self._of_valgrind())
+        by_valgrind = self.counter is Counter.VALGRIND
+        counts = list(self._of_valgrind() if by_valgrind else self._of_perf())
         if not sum(counts):
             raise NoFigureError(Commands.NOT_COUNTED, counter=self.counter.value)
         return float(sum(counts))
@@ -90,7 +97,7 @@ class Counting:
         """What valgrind says of a program that it does not run; "" where it says nothing. `errors`
         are the lines that the run printed as such.
         """
-        if self.counter is Counter.PERF:
+        if self.counter is not Counter.VALGRIND:
             return ""
         logs = [line for path in sorted(self.folder.glob("*.log")) for line in tail(path)]
         found = (_REFUSED.search(line) for line in (*logs, *errors))

@@ -3,10 +3,11 @@
 
 import shutil
 import subprocess
+import sys
 
 import pytest
 
-from rtbisect.errors import ConfigError, MisaskedError
+from rtbisect.errors import ConfigError, InfrastructureError, MisaskedError
 from rtbisect.model.code import Build, BuildStatus
 from rtbisect.model.command import INSTRUCTIONS
 from rtbisect.model.kinds.boot import Commands
@@ -94,11 +95,11 @@ def ran(tmp_path):
     """Runs a command that is counted in a tree, and gives the run of the campaign."""
     (tmp_path / "tree").mkdir()
 
-    def run(argv, number=1, *, counted=True, count=False):
+    def run(argv, number=1, *, counted=True, count=False, counter=Counter.VALGRIND):
         settings = CommandSettings(
             argv=argv, wanted=Wanted(metric="ms"), pass_fail=False, timeout_s=20.0,
             work_dir=tmp_path / "work", checkout=lambda _sha: tmp_path / "tree",
-            restore=lambda _sha: tmp_path / "tree", tree_of=str, counter=Counter.VALGRIND,
+            restore=lambda _sha: tmp_path / "tree", tree_of=str, counter=counter,
             counted=counted,
         )  # fmt: skip
         build = Build(revision="a" * 40, config_name="command", status=BuildStatus.OK)
@@ -135,3 +136,43 @@ def test_a_program_that_valgrind_refuses_is_told_at_once_and_later_a_run_without
 def test_a_command_that_fails_has_no_count(ran, code, status):
     run, _ = ran(("/bin/sh", "-c", f"exit {code}"))
     assert (run.status, run.reason.data["code"]) == (status, code)
+
+
+#: Ends as perf does: with 0 where a signal ended what it started.
+PERF = """#!{python}
+import subprocess, sys
+at = sys.argv.index("--")
+code = subprocess.run(sys.argv[at + 1 :], check=False).returncode
+with open(sys.argv[sys.argv.index("-o") + 1], "w") as file:
+    file.write("1000,,instructions:u,0,100.00,,\\n")
+sys.exit(max(code, 0))
+"""
+
+
+@pytest.fixture
+def perf(tmp_path, monkeypatch):
+    place = tmp_path / "perf"
+    place.write_text(PERF.format(python=sys.executable))
+    place.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return Counter.PERF
+
+
+def test_a_crash_under_perf_is_no_count(ran, perf):
+    with pytest.raises(InfrastructureError):
+        ran(("/bin/sh", "-c", "kill -SEGV $$"), counter=perf)
+    run, _ = ran(("/bin/sh", "-c", "exit 3"), counter=perf)
+    assert (run.status, run.reason.data["code"]) == (RunStatus.INVALID, 3)
+
+
+def test_perf_starts_the_program_and_no_builtin_of_a_shell(ran, perf, tmp_path):
+    own = tmp_path / "echo"
+    own.write_text('#!/bin/sh\n/bin/echo "own $1"\n')
+    own.chmod(0o755)
+    assert ran(("echo", "a  b"), counter=perf)[1] == [(INSTRUCTIONS, INSTRUCTIONS)]
+    assert (tmp_path / "work/r1.out").read_text() == "own a  b\n"
+
+
+def test_counts_of_older_campaigns_have_no_shell_in_them(tmp_path):
+    alone = Counting(Counter("perf"), tmp_path).argv(("./bench",))
+    assert alone[-2:] == ("--", "./bench")
