@@ -26,6 +26,7 @@ from rtbisect.search.ancestry import check_size
 from rtbisect.store.artefacts import ArtefactStore
 from rtbisect.store.db import make_folder
 from rtbisect.trees.carry import changed_names
+from rtbisect.trees.ignores import as_its_owner_ignores
 from rtbisect.trees.overlay import pack
 from rtbisect.trees.plumbing import FULL_SHA, Git
 from rtbisect.words.speak import speak
@@ -303,28 +304,32 @@ def command_words(
         if shutil.which(program) is None:
             raise ConfigError(f"{printable(program, 80)} is not there", "give a program or a path")
         return words
-    # It is started at the top of a worktree: there a path of the repository stays true.
-    tracked = Git(cwd=repo).try_("ls-files", "--error-unmatch", "--", program).ok
-    if tracked and (Path.cwd() == repo or not script.is_file()):
-        return words
+    # The folder that we stand in may be known by another name.
     here = Path(os.path.normpath(Path.cwd() / script))
-    # With --repo from elsewhere, what is laid over is named from its top.
-    laid = here if script.is_file() or script.is_absolute() else repo / os.path.normpath(script)
+    here = here.parent.resolve() / here.name
+    there = script.is_file()
+    # With --repo from elsewhere, what is not there is named from its top.
+    laid = here if there or script.is_absolute() else Path(os.path.normpath(repo / script))
+    # It is started at the top of a worktree: there a path of the repository stays true.
+    if known := next((each for each in (here, laid) if _tracked(each, repo)), None):
+        name = str(known.relative_to(repo))
+        return words if os.path.normpath(program) == name else (f"./{name}", *words[1:])
     over = [path for path in overlay if laid.is_relative_to(repo / path)]
     # What git ignores in a folder is not laid over with it.
     ignored = bool(over) and laid not in [repo / path for path in over] and _ignored(laid, repo)
     if over and not ignored:
         return (f"./{laid.relative_to(repo)}", *words[1:])
-    below = not script.is_absolute() and here.is_relative_to(repo)
-    if built and below and (not script.is_file() or _ignored(here, repo)):
-        return (f"./{here.relative_to(repo)}", *words[1:])
+    made = here if here.is_relative_to(repo) else laid
+    below = not script.is_absolute() and made.is_relative_to(repo)
+    if built and below and (not (there or made.exists()) or _ignored(made, repo)):
+        return (f"./{made.relative_to(repo)}", *words[1:])
     if ignored:
         raise ConfigError(
             f"{printable(program, 200)} is ignored by git, and --overlay"
             f" {printable(over[0], 200)} leaves it out",
             f"add --overlay {printable(program, 200)}",
         )
-    if not script.is_file():
+    if not there:
         raise _no_script(program, repo)
     return (str(script.absolute()), *words[1:])
 
@@ -339,8 +344,17 @@ def _no_script(program: str, repo: Path) -> ConfigError:
     )
 
 
+def _tracked(place: Path, repo: Path) -> bool:
+    """Whether git knows a file, by its path from the top."""
+    if not place.is_relative_to(repo):
+        return False
+    path = f":(top,literal){place.relative_to(repo)}"
+    return Git(cwd=repo).try_("ls-files", "--error-unmatch", "--", path).ok
+
+
 def _ignored(place: Path, repo: Path) -> bool:
-    return Git(cwd=repo).try_("check-ignore", "--quiet", "--", str(place)).ok
+    words = (*as_its_owner_ignores(repo), "check-ignore", "--quiet", "--", str(place))
+    return Git(cwd=repo).try_(*words).ok
 
 
 def one_revision(  # noqa: PLR0913  (what the command line gives)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InfrastructureError
 from rtbisect.process.command import printable
 from rtbisect.process.folders import place_of, remove
+from rtbisect.trees.ignores import as_its_owner_ignores
 from rtbisect.trees.plumbing import Git
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def _files_at(repo: Path, path: str) -> Iterator[str]:
         yield path
         return
     words = (
+        *as_its_owner_ignores(repo),
         "ls-files",
         "-z",
         "--cached",
