@@ -12,6 +12,7 @@ import json
 import math
 import re
 import statistics
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -41,8 +42,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/%-]{0,63}")
 
 #: By how much a unit is to be multiplied for the first one of its kind.
 TIMES = {
-    "ns": 1.0, "us": 1e3, "µs": 1e3, "μs": 1e3, "usec": 1e3, "ms": 1e6, "msec": 1e6, "s": 1e9,
-    "sec": 1e9, "secs": 1e9, "second": 1e9, "seconds": 1e9, "min": 60e9, "h": 3600e9,
+    "ns": 1.0, "ps": 1e-3, "us": 1e3, "µs": 1e3, "μs": 1e3, "usec": 1e3, "ms": 1e6, "msec": 1e6,
+    "s": 1e9, "sec": 1e9, "secs": 1e9, "second": 1e9, "seconds": 1e9, "min": 60e9, "h": 3600e9,
 }  # fmt: skip
 SIZES = {
     "B": 1.0, "byte": 1.0, "bytes": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
@@ -125,11 +126,26 @@ def in_lines(lines: Sequence[str], metric: str) -> list[Figure]:
     if not lines:
         raise NoFigureError(Commands.NOTHING)
     last = lines[-1]
-    if last.startswith("{") or last.endswith("}"):
+    if not (last.startswith("{") or last.endswith("}")):
+        return _in_plain_lines(lines, metric)
+    try:
         return _in_last_objects("\n".join(lines), metric)
+    except NoFigureError as error:
+        if last.startswith("{") or error.found.kind != Commands.NO_OBJECT:
+            raise
+        # A line of another kind, as "done {3}"; what is said where the lines have nothing either.
+        with suppress(NoFigureError):
+            return _in_plain_lines(lines, metric)
+        raise
+
+
+def _in_plain_lines(lines: Sequence[str], metric: str) -> list[Figure]:
+    """The figures of one name in lines that are no JSON."""
+    last = lines[-1]
     if not metric:
         return _last_figures(lines)
-    pairs = [(name, value, line) for line in lines for name, value in (_pair(line),) if name]
+    named_so = ((*(_named(line, metric) or _pair(line)), line) for line in lines)
+    pairs = [(name, value, line) for name, value, line in named_so if name]
     if found := [_figure(metric, value, line) for name, value, line in pairs if name == metric]:
         return found
     wanted = cut(metric, 80)
@@ -236,6 +252,14 @@ def _pair(line: str) -> tuple[str, str]:
         if found and name.strip() and value.strip():
             return name.strip(), value.strip()
     return "", ""
+
+
+def _named(line: str, metric: str) -> tuple[str, str] | None:
+    """The pair of a line with a name that has a mark in it, as `std::sort: 12 ns`."""
+    rest = line.removeprefix(metric).lstrip()
+    value = rest[1:].strip()
+    there = line.startswith(metric) and rest[:1] in ("=", ":") and _is_number(value)
+    return (metric, value) if there else None
 
 
 def _is_pair(line: str) -> bool:

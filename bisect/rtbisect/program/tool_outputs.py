@@ -69,7 +69,7 @@ _LONGEST_UNIT = 16
 _LONGEST_LINE = 2000
 
 _N = r"([0-9][0-9,]{0,30}(?:\.[0-9]{1,20})?)"
-_TIME = r"(ns|us|µs|μs|ms|s|min)"
+_TIME = r"(ps|ns|us|µs|μs|ms|s|min)"
 
 
 def read(text: str, tool: Format, metric: str) -> list[Figure]:
@@ -158,9 +158,12 @@ def _google_benchmark(text: str) -> Iterator[Figure]:
         unit = cut(str(row.get("time_unit", "ns")), _LONGEST_UNIT)
         for key, end in (("real_time", ""), ("cpu_time", ":cpu")):
             yield from (Figure(name + end, each, unit) for each in _floats(row.get(key)))
-    for line in () if rows else _lines(text):
-        found = _GOOGLE.fullmatch(line.rstrip())
-        if found and not found[1].endswith(_AGGREGATES):
+    lines = [_GOOGLE.fullmatch(line.rstrip()) for line in (() if rows else _lines(text))]
+    table = [found for found in lines if found]
+    names = {found[1] for found in table}
+    for found in table:
+        # Beside the rows that it is made of; a benchmark may be called so, too.
+        if not any(found[1].removesuffix(end) in names - {found[1]} for end in _AGGREGATES):
             yield Figure(found[1], _number(found[2]), found[3])
             yield Figure(f"{found[1]}:cpu", _number(found[4]), found[5])
 

@@ -51,6 +51,10 @@ def reading(tmp_path, text, **wanted):
             "",
         ),
         ("time: 12%", {"metric": "time"}, (12.0,), "%"),
+        # A line that ends like an object and is none.
+        ("p=3\ndone in {3}", {"metric": "p"}, (3.0,), ""),
+        ("std::sort: 12 ms", {"metric": "std::sort"}, (12e6,), "ns"),
+        ("a=b = 12", {"metric": "a=b"}, (12.0,), ""),
     ],
 )
 def test_a_figure_is_read_with_its_unit_and_its_repetitions(tmp_path, text, wanted, values, unit):

@@ -169,3 +169,19 @@ def test_a_google_benchmark_that_failed_has_no_figure(tmp_path, failed):
     with pytest.raises(NoFigureError) as error:
         reading(out, "google-benchmark")
     assert error.value.found.kind == Commands.NO_OUTPUT_OF
+
+
+def test_a_time_of_criterion_may_be_picoseconds(tmp_path):
+    out = tmp_path / "out"
+    out.write_text("nothing                 time:   [310.10 ps 312.50 ps 315.00 ps]\n")
+    assert reading(out, "criterion", "nothing").values == pytest.approx((0.3125,))
+
+
+def test_a_benchmark_may_be_called_as_an_aggregate(tmp_path):
+    out = tmp_path / "out"
+    rows = ("BM_max", "BM_sum", "BM_sum_mean", "BM_sum_max")
+    out.write_text("".join(f"{name}   136 ns   14.8 ns   847866\n" for name in rows))
+    assert reading(out, "google-benchmark", "BM_max").values == (136.0,)
+    with pytest.raises(NoFigureError) as error:
+        reading(out, "google-benchmark", "BM_sum_mean")
+    assert "BM_sum_max" not in error.value.found.data["names"]
