@@ -79,17 +79,20 @@ def test_rtla_tells_noise_over_all_cpus(kernel):
     assert 0 < reading(path, "rtla", "noise").value < 100
 
 
-def test_rtla_timerlat_is_read(tmp_path):
-    """By the layout of tools/tracing/rtla/src/timerlat_top.c: no such tracer is on this machine."""
-    out = tmp_path / "out"
-    columns = " |      cur       min       avg       max" * 2
-    out.write_text(
-        f"CPU COUNT     {columns}\n"
-        "  0 #1001      |        1         0         1        11 |        6         2   5   18\n"
-        "  1 #1001      |        1         0         3        19 |        6         2   7   12\n"
-    )
-    told = {name: reading(out, "rtla", name).value for name in ("irq_max", "irq_avg", "thread_max")}
-    assert told == {"irq_max": 19, "irq_avg": 2, "thread_max": 18}
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("rtla-timerlat.txt", {"irq_max": 5172, "irq_avg": 88.5, "thread_max": 6194}),
+        # Its last row is of all CPUs.
+        ("rtla-timerlat-all.txt", {"irq_max": 8550, "irq_avg": 299, "thread_max": 15569}),
+        # Printed in ns.
+        ("rtla-timerlat-ns.txt", {"irq_max": 15187.005, "thread_avg": 515.4155}),
+    ],
+)
+def test_rtla_timerlat_is_read(name, told):
+    found = {metric: reading(DATA / name, "rtla", metric) for metric in told}
+    assert {metric: figure.value for metric, figure in found.items()} == pytest.approx(told)
+    assert {figure.unit for figure in found.values()} == {"us"}
 
 
 @pytest.mark.parametrize("tool", list(Format))
