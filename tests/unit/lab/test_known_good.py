@@ -138,9 +138,22 @@ def test_a_good_kernel_that_boots_elsewhere_answers_for_no_device(lab, bad):
     lab.ends = [("rt01", SILENT)] * 2 + [("rt02", "good")] * 2 + [("rt01", "good")]
     assert lab.run(bad, KeptNote()).status is RunStatus.BOOT_FAILED
     assert lab.ends == []
-    # Where LAVA never gives that device, a kernel that was silent twice is believed.
-    lab.ends = [("rt01", SILENT)] * 2 + [("rt02", "good")] * 3
-    assert lab.run(asked(lab, b"another"), KeptNote()).status is RunStatus.BOOT_FAILED
+
+
+def test_a_device_that_no_other_kernel_met_blames_no_kernel(lab, bad):
+    """LAVA gives it to this kernel each time, and never to one that boots."""
+    elsewhere = [("rt02", "good")] * 3
+    lab.ends = [("rt01", SILENT)] * 2 + elsewhere + [("rt01", SILENT)] + elsewhere
+    with pytest.raises(InfrastructureError) as caught:
+        lab.run(bad, KeptNote())
+    assert not caught.value.retryable
+    assert "rt01" in caught.value.hint
+    assert lab.ends == []
+    # On another device it is asked for itself, and silent there it is the kernel.
+    lab.ends = [("rt01", SILENT)] * 2 + elsewhere + [("rt02", "good")]
+    assert lab.run(bad, KeptNote()).complete
+    lab.ends = [("rt01", SILENT)] * 2 + elsewhere + [("rt03", SILENT)] + elsewhere
+    assert lab.run(bad, KeptNote()).status is RunStatus.BOOT_FAILED
     assert lab.ends == []
 
 

@@ -67,6 +67,8 @@ _SECTOR, _PARAGRAPH = 512, 16
 
 #: Jobs of a known-good kernel until one lands on the device that it has to answer for.
 _MOST_ANSWERS = 3
+#: Silent jobs on one device, for which no such kernel answers, until the campaign pauses.
+_MOST_SILENT = 3
 
 
 class LavaLab(ABC):
@@ -203,16 +205,28 @@ class LavaLab(ABC):
             return True
         if len(silent) < 2:
             return False
-        self._boot_known_good(request, verdict, silent)
+        if not self._known_good_answers(request, verdict, silent) and len(set(silent)) == 1:
+            # The kernel and the device were never seen apart.
+            if len(silent) < _MOST_SILENT:
+                return False
+            assert verdict.reason is not None  # it is not COMPLETE
+            raise InfrastructureError(
+                f"{speak(verdict.reason)}, {len(silent)} times on {silent[0]}; a kernel that booted"
+                " before was given other devices, so it may be the kernel or the device",
+                f"see to power, console and network of {silent[0]}",
+                retryable=False,
+            )
         self._blamed.add(blamed)
         return True
 
-    def _boot_known_good(self, request: RunRequest, verdict: Verdict, silent: list[str]) -> None:
-        """Boot a kernel that is known to boot; InfrastructureError when it fails, too."""
+    def _known_good_answers(self, request: RunRequest, verdict: Verdict, silent: list[str]) -> bool:
+        """Boot a kernel that is known to boot, if there is one: False where it was given none of
+        the devices `silent`. InfrastructureError when it fails, too.
+        """
         known_good = self.settings.known_good
         good = known_good.instead_of(request) if known_good else None
         if good is None:
-            return
+            return True
         for _try in range(_MOST_ANSWERS):
             ended = self._job(good, NoNote())
             good_verdict = verdict_on(good, ended)
@@ -226,7 +240,8 @@ class LavaLab(ABC):
                     f"see to power, console and network of {ended.device or 'the device'}",
                 )
             if ended.device in silent:
-                return
+                return True
+        return False
 
     def _with_device_fault(self, error: InfrastructureError, device: str) -> InfrastructureError:
         """A fault with what else is known of its device."""
