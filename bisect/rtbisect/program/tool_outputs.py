@@ -191,20 +191,21 @@ def _pytest_benchmark(text: str) -> Iterator[Figure]:
             yield Figure(found[1], _number(_PYTEST_CELL.findall(found[2])[4]), unit)
 
 
-_GO = re.compile(r"(Benchmark\S{0,300}?)(?:-[0-9]{1,5})?\s{1,200}[0-9]{1,20}\t(.{1,400})")
+_GO = re.compile(r"(Benchmark\S{0,300}?)(-[0-9]{1,5})?\s{1,200}[0-9]{1,20}\t(.{1,400})")
 _GO_CELL = re.compile(r"([0-9.e+-]{1,40}) (\S{1,60})")
 
 
 def _go(text: str) -> Iterator[Figure]:
     """NAME is the time of an operation, NAME:B/op and the like what stands beside it; names have no
-    number of CPUs.
+    number of CPUs, which all lines end with, unless there is one CPU.
     """
-    for line in _lines(text):
-        found = _GO.fullmatch(line.strip())
-        if found is None:
-            continue
-        for value, unit in _GO_CELL.findall(found[2]):
-            name = found[1] if unit == "ns/op" else f"{found[1]}:{unit}"
+    lines = [_GO.fullmatch(line.strip()) for line in _lines(text)]
+    table = [found for found in lines if found]
+    of_cpus = len({found[2] for found in table}) == 1
+    for found in table:
+        benchmark = found[1] if of_cpus else found[1] + (found[2] or "")
+        for value, unit in _GO_CELL.findall(found[3]):
+            name = benchmark if unit == "ns/op" else f"{benchmark}:{unit}"
             yield Figure(name, _number(value), unit)
 
 

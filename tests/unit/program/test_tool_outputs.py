@@ -95,6 +95,15 @@ def test_rtla_timerlat_is_read(name, told):
     assert {figure.unit for figure in found.values()} == {"us"}
 
 
+def test_on_one_cpu_go_prints_the_names_alone(tmp_path):
+    out = tmp_path / "out"
+    out.write_text(
+        "BenchmarkSort/n-10 \t 100\t 20.5 ns/op\nBenchmarkSort/n-100\t 100\t 310 ns/op\n"
+    )
+    found = {name: reading(out, "go", f"BenchmarkSort/{name}").value for name in ("n-10", "n-100")}
+    assert found == {"n-10": 20.5, "n-100": 310}
+
+
 @pytest.mark.parametrize("tool", list(Format))
 @pytest.mark.parametrize(
     "text", ["nothing of it\n", '{"results": 3, "benchmarks": [1], "thread": []}', "{"]
