@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import cut
 
-if TYPE_CHECKING:
-    from pathlib import Path
+#: Linux reads so many bytes of it (BINPRM_BUF_SIZE).
+_LONGEST_FIRST_LINE = 256
 
 
 def unstartable(program: str, tree: Path) -> Finding | None:
@@ -23,6 +23,24 @@ def unstartable(program: str, tree: Path) -> Finding | None:
     place = tree / program
     if not place.is_file():
         return Finding.of(Commands.NOT_THERE, program=cut(program, 160))
-    if place.is_relative_to(tree) and not os.access(place, os.X_OK):
+    if not place.is_relative_to(tree):
+        return None
+    if not os.access(place, os.X_OK):
         return Finding.of(Commands.NOT_EXECUTABLE, program=cut(program, 160))
+    interpreter = _interpreter(place)
+    if interpreter.startswith("/") and not Path(interpreter).is_file():
+        named = cut(interpreter.replace("\r", "\\r"), 160)
+        return Finding.of(Commands.NO_INTERPRETER, program=cut(program, 160), interpreter=named)
     return None
+
+
+def _interpreter(script: Path) -> str:
+    """The program that the first line of a script names (execve(2)); "" where it names none. A line
+    that ends as on Windows names one that is not there.
+    """
+    with script.open("rb") as stream:
+        first = stream.readline(_LONGEST_FIRST_LINE)
+    if not first.startswith(b"#!"):
+        return ""
+    words = first[2:].rstrip(b"\n").strip(b" \t").split(b" ")[0].split(b"\t")
+    return os.fsdecode(words[0])

@@ -238,6 +238,9 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.NOT_CARRIED: "your uncommitted changes conflict with this revision, in {first}",
     Commands.NOT_THERE: "{program} is not in this revision",
     Commands.NOT_EXECUTABLE: "{program} is not executable in this revision",
+    Commands.NO_INTERPRETER: (
+        "the first line of {program} in this revision asks for {interpreter}, which is not there"
+    ),
     Commands.LATE: "the command ran longer than {limit_s:g} s",
     Commands.ENDED: "the command ended with {code}",
     Commands.LAST_ERROR: "{why}: {line}",

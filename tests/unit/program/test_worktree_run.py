@@ -240,6 +240,25 @@ def test_a_script_that_is_not_executable_in_a_revision_skips_it(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("first", "interpreter"),
+    [
+        ("#!/bin/sh\r\n", "/bin/sh\\r"),
+        ("#! /opt/gone/python3 -u\n", "/opt/gone/python3"),
+        ("#!/bin/sh -e\n", ""),
+        ("#!\t/bin/sh\n", ""),
+    ],
+)
+def test_a_script_whose_interpreter_is_not_there_skips_its_revision(tmp_path, first, interpreter):
+    settings = replace(lab(tmp_path, "")._settings, argv=("./bench.sh",))
+    (tmp_path / "tree/bench.sh").write_text(f"{first}echo 1\n", newline="")
+    (tmp_path / "tree/bench.sh").chmod(0o755)
+    run = CommandInWorktree(settings).run(*one_run(), lambda _n: None)
+    gone = Finding.of(Commands.NO_INTERPRETER, program="./bench.sh", interpreter=interpreter)
+    skipped = RunStatus.SKIPPED, gone
+    assert (run.status, run.reason) == (skipped if interpreter else (RunStatus.COMPLETE, None))
+
+
+@pytest.mark.parametrize(
     ("known", "printed", "told"),
     [
         (None, "1.5 ms", None),

@@ -118,6 +118,11 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
         (Commands.NOT_THERE, {"program": "./x"}, "./x is not in this revision"),
         (Commands.NOT_EXECUTABLE, {"program": "./x"}, "./x is not executable in this revision"),
         (
+            Commands.NO_INTERPRETER,
+            {"program": "./x", "interpreter": "/bin/sh\\r"},
+            "the first line of ./x in this revision asks for /bin/sh\\r, which is not there",
+        ),
+        (
             Commands.NO_SUBMODULE,
             {"path": "libs/x"},
             "your clone does not have the submodule libs/x",

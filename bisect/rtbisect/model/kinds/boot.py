@@ -268,6 +268,8 @@ class Commands(Kind):
     NOT_CARRIED = "command.not-carried", "first"
     NOT_THERE = "command.not-there", "program"
     NOT_EXECUTABLE = "command.not-executable", "program"
+    #: The first line of the script names a program that is not on this machine.
+    NO_INTERPRETER = "command.no-interpreter", "program interpreter"
     LATE = "command.late", "limit_s"
     ENDED = "command.ended", "code"
     #: The last line that it printed as an error, beside what was found.
