@@ -13,7 +13,7 @@ from rtbisect.config.paths import data
 from rtbisect.config.thresholds import load_thresholds
 from rtbisect.errors import ConfigError, Exit, InternalError
 from rtbisect.judge.verdict import improved
-from rtbisect.model.campaign import Outcome
+from rtbisect.model.campaign import CampaignKind, Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import Digested
 from rtbisect.model.mail import INTERNAL, MailKind, MailState, OutMail
@@ -144,7 +144,7 @@ def _may_be_fault(store: CampaignStore, name: str) -> bool:
     if SessionFiles.of(store.state, name).end() not in (None, Exit.LAB):
         return False
     try:
-        return bool(store.get(name).request.site)
+        return store.get(name).kind != CampaignKind.RUN
     except InternalError:
         return True
 
