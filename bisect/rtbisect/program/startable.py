@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from rtbisect.model.finding import Finding
@@ -12,6 +13,7 @@ from rtbisect.process.command import cut
 
 #: Linux reads so many bytes of it (BINPRM_BUF_SIZE).
 _LONGEST_FIRST_LINE = 256
+_NAMES = re.compile(rb"#![ \t]*([^ \t\n]*)")
 
 
 def unstartable(program: str, tree: Path) -> Finding | None:
@@ -38,9 +40,10 @@ def _interpreter(script: Path) -> str:
     """The program that the first line of a script names (execve(2)); "" where it names none. A line
     that ends as on Windows names one that is not there.
     """
-    with script.open("rb") as stream:
-        first = stream.readline(_LONGEST_FIRST_LINE)
-    if not first.startswith(b"#!"):
+    try:
+        with script.open("rb") as stream:
+            named = _NAMES.match(stream.readline(_LONGEST_FIRST_LINE))
+    except OSError:
+        # One that may be executed and not read is no script that we can tell anything of.
         return ""
-    words = first[2:].rstrip(b"\n").strip(b" \t").split(b" ")[0].split(b"\t")
-    return os.fsdecode(words[0])
+    return os.fsdecode(named[1]) if named else ""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +17,7 @@ from rtbisect.model.subject import RunOrder
 from rtbisect.program import output, worktree_run
 from rtbisect.program.figures import NoFigureError, in_lines, reading_of
 from rtbisect.program.output import KEPT_BYTES, tail
+from rtbisect.program.startable import unstartable
 from rtbisect.program.wanted import Wanted
 from rtbisect.program.worktree_run import CommandInWorktree, CommandSettings
 
@@ -237,6 +239,18 @@ def test_a_script_that_is_not_executable_in_a_revision_skips_it(tmp_path):
     run = CommandInWorktree(settings).run(*one_run(), lambda _n: None)
     assert run.status is RunStatus.SKIPPED
     assert run.reason == Finding.of(Commands.NOT_EXECUTABLE, program="./bench.sh")
+
+
+def test_a_program_that_may_not_be_read_is_started(tmp_path, monkeypatch):
+    (tmp_path / "bench").write_text("#!/opt/gone/sh\n")
+    (tmp_path / "bench").chmod(0o755)
+    assert unstartable("./bench", tmp_path).kind == Commands.NO_INTERPRETER
+
+    def refused(*_words):
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "open", refused)
+    assert unstartable("./bench", tmp_path) is None
 
 
 @pytest.mark.parametrize(
