@@ -22,7 +22,7 @@ from rtbisect.search.likelihood.two_level import BootGrid
 from rtbisect.search.posterior import Posterior, allowed, side_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -255,14 +255,16 @@ class _Boots:
         found = np.full(len(has), -np.inf)
         # A few rows tell which nodes matter for any.
         few = has[np.linspace(0, len(has) - 1, _ROUGH).astype(np.intp)]
-        every = np.arange(self._shape[1])
-        rough = np.array([self._at(t, every, rows, columns, few) for t in range(self._shape[0])])
+        every, few_groups, groups = np.arange(self._shape[1]), _grouped(few), _grouped(has)
+        rough = np.array(
+            [self._at(t, every, rows, columns, few_groups) for t in range(self._shape[0])]
+        )
         worth = (rough >= rough.max(axis=(0, 1, 2)) - _WORTH).any(axis=3)
         for t in range(self._shape[0]):
             scales = np.flatnonzero(worth[t].any(axis=1))
             pairs = np.flatnonzero(worth[t].any(axis=0))
             if pairs.size:
-                nodes = self._at(t, scales, rows[pairs], columns[pairs], has)
+                nodes = self._at(t, scales, rows[pairs], columns[pairs], groups)
                 found = np.logaddexp(found, logsumexp(nodes.transpose(2, 0, 1), 2))
         return found
 
@@ -277,28 +279,59 @@ class _Boots:
         scales: npt.NDArray[np.intp],
         good: npt.NDArray[np.intp],
         bad: npt.NDArray[np.intp],
-        has: Floats,
+        groups: Sequence[_Group],
     ) -> Floats:
         """Log likelihood at some scales and pairs of levels of the ends (p,), for some rows of
-        shares (q, k): (s, p, q).
+        shares (q): (s, p, q).
         """
         low, high = self.ends[0][t, good], self.ends[1][t, bad]
         ends = self.good[t][scales][:, good] + self.bad[t][scales][:, bad]
         ends += self.scale[scales, None]
         ends[:, high <= low] = -np.inf
         first, last = self.line.mu[t, 0], self.line.mu[t, -1]
-        log = np.repeat(ends.T[:, None], len(has), axis=1)
-        for number, kernel in enumerate(self.inner):
-            level = low[:, None] + (high - low)[:, None] * has[:, number]
-            at = np.clip((level - first) / (last - first), 0, 1) * (_LEVELS - 1)
-            below = np.minimum(at.astype(np.intp), _LEVELS - 2)
-            # Whole rows of scales are fetched: this is where a search spends its time.
-            table = np.ascontiguousarray(kernel[t][scales].T)
-            log += table.take(below, axis=0)
-            rise = np.diff(table, axis=0).take(below, axis=0)
-            rise *= (at - below)[..., None]
-            log += rise
+        log = np.repeat(ends.T[:, None], groups[0].rows.size, axis=1)
+        for group in groups:
+            few = np.zeros((low.size, group.kernels[0][1].size, scales.size))
+            for numbers, values in group.kernels:
+                level = low[:, None] + (high - low)[:, None] * values
+                at = np.clip((level - first) / (last - first), 0, 1) * (_LEVELS - 1)
+                below = np.minimum(at.astype(np.intp), _LEVELS - 2)
+                # Whole rows of scales are fetched: this is where a search spends its time.
+                table = np.ascontiguousarray(self.inner[numbers, t][:, scales].sum(axis=0).T)
+                few += table.take(below, axis=0)
+                rise = np.diff(table, axis=0).take(below, axis=0)
+                rise *= (at - below)[..., None]
+                few += rise
+            log += few.take(group.rows, axis=1)
         return log.transpose(2, 0, 1)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Group:
+    """Kernels that have equally much of the shift in the same rows of shares: of all rows they have
+    few different values.
+    """
+
+    #: Which of its values a kernel has in each row (q,).
+    rows: npt.NDArray[np.intp]
+    #: The numbers of kernels that have the same values, and these.
+    kernels: list[tuple[list[int], Floats]]
+
+
+def _grouped(has: Floats) -> list[_Group]:
+    """The kernels (columns of `has`, see `_Boots.evidence`) in groups."""
+    same: dict[bytes, list[int]] = {}
+    for number, column in enumerate(has.T):
+        same.setdefault(column.tobytes(), []).append(number)
+    groups: dict[bytes, _Group] = {}
+    for numbers in same.values():
+        values, first, which = np.unique(has[:, numbers[0]], return_index=True, return_inverse=True)
+        # By where a value comes first, not by its size, which goes another way in each kernel.
+        order = first.argsort()
+        rows = order.argsort()[which]
+        group = groups.setdefault(rows.tobytes(), _Group(rows, []))
+        group.kernels.append((numbers, values[order]))
+    return list(groups.values())
 
 
 @lru_cache(maxsize=2)

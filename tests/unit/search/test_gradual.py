@@ -13,7 +13,7 @@ from rtbisect.model.campaign import Observation, Outcome, Statistic
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import RunStatus
-from rtbisect.search import engine, stop
+from rtbisect.search import engine, gradual, stop
 from rtbisect.search.ancestry import Ancestry
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.gradual import FEWEST, NOT_GRADUAL, STRETCHES, farthest, stretches_of
@@ -186,3 +186,26 @@ def test_a_short_range_has_no_many_steps():
     state = log_of(range(FEWEST - 1), spec(FEWEST - 1))
     assert state.belief.possible
     assert state.gradual is NOT_GRADUAL
+
+
+def test_kernels_that_share_rows_are_weighed_as_each_alone(monkeypatch):
+    """Layouts of one revision, and kernels of one stretch, are summed before rows are spread."""
+    state = log_of(steps(50))
+    for layout in (1, 2):
+        seen = Observation(value=0.5 + layout / 10)
+        event = Booted(
+            revision="c100", status=RunStatus.COMPLETE, observation=seen, seconds=1.0, layout=layout
+        )
+        state = engine.apply(state, event)
+    together = state.gradual
+    groups = gradual._grouped
+
+    def alone(has):
+        every = np.arange(len(has))
+        return [gradual._Group(every, [([k], has[:, k])]) for k in range(has.shape[1])]
+
+    monkeypatch.setattr(gradual, "_grouped", alone)
+    assert sum(len(group.kernels) for group in groups(np.ones((85, 3)))) == 1
+    apart = replace(state).gradual
+    assert together.probability == pytest.approx(apart.probability, rel=1e-9)
+    np.testing.assert_allclose(together.weights, apart.weights, rtol=1e-7)
