@@ -7,8 +7,16 @@ from dataclasses import replace
 
 from rtbisect.judge import stats
 from rtbisect.judge.scale import all_badness
-from rtbisect.judge.verdict import judge
-from rtbisect.model.campaign import Cause, Judgement, Level, Sample, Scale, Threshold
+from rtbisect.judge.verdict import Looks, judge, judge_shares
+from rtbisect.model.campaign import (
+    Cause,
+    Judgement,
+    Level,
+    Sample,
+    Scale,
+    Statistic,
+    Threshold,
+)
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Causes
 
@@ -41,7 +49,7 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
     and the control is the kernel's own figure, the tool is in the workload's place: an effect that
     only it sees is its own.
     """
-    with_load = judge(threshold_on, parent_on, culprit_on, alpha=alpha)
+    with_load = _judged(threshold_on, parent_on, culprit_on, alpha)
     metric = str(threshold_on.key)
     if with_load.level is not Level.REGRESSED:
         why = with_load.reason
@@ -51,7 +59,7 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
             return Cause.KERNEL, Finding.of(Causes.NO_WORKLOAD, metric=metric)
         found = Finding.of(Causes.ITS_WORKLOAD, metric=metric, workload=workload)
         return Cause.KERNEL, found
-    without = judge(threshold_off, parent_off or Sample(()), culprit_off or Sample(()), alpha=alpha)
+    without = _judged(threshold_off, parent_off or Sample(()), culprit_off or Sample(()), alpha)
     if without.level is Level.REGRESSED:
         return Cause.KERNEL, Finding.of(Causes.WITHOUT_TOO, tool=instrument)
     # A change below the smallest that counts may be real: what doubles with the workload and
@@ -60,6 +68,16 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
         return _induced(instrument), Finding.of(Causes.ONLY_WITH, tool=instrument)
     share = _share_without(threshold_off, control_loaded, without)
     return _undecided(instrument, with_load, without, share)
+
+
+def _judged(threshold: Threshold, base: Sample, new: Sample, alpha: float) -> Judgement:
+    """As the proof judges: shares of failures differ by the smallest effect where their interval
+    reaches it. What looks have shown there has at one of them no larger p.
+    """
+    if threshold.statistic is not Statistic.FRACTION:
+        return judge(threshold, base, new, alpha=alpha)
+    looks = Looks((max(base.n, new.n),), reach=True)
+    return judge_shares(threshold, (base, new), looks, alpha=alpha)
 
 
 def _induced(instrument: str) -> Cause:

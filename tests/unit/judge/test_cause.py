@@ -3,7 +3,8 @@ from dataclasses import replace
 
 from helpers.campaigns import RES
 from rtbisect.judge.cause import cause
-from rtbisect.model.campaign import Cause, MetricKey, Sample
+from rtbisect.judge.verdict import Looks, judge_shares
+from rtbisect.model.campaign import Cause, Level, MetricKey, Sample, Scale, Statistic
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Causes, Judged, Side
 
@@ -120,3 +121,16 @@ def test_a_difference_that_only_the_tool_sees_is_its_own():
     found, reason = cause(ON, QUIET, LOUD, ON, NONE, NONE, instrument="perf-epoll")
     assert found is Cause.NONE
     assert (reason.kind, reason.data["tool"]) == (Causes.OPEN, "perf-epoll")
+
+
+def test_shares_that_a_proof_has_told_apart_have_a_cause():
+    """Of 75 boots 27 fail, for 13 before: 19 percentage points, where 20 count and a proof takes
+    what may be 20.
+    """
+    share = replace(ON, statistic=Statistic.FRACTION, scale=Scale.LINEAR, min_effect=0.2, floor=0.0)
+    passed, failed = (Sample((1.0,) * bad + (0.0,) * (75 - bad)) for bad in (13, 27))
+    looks = Looks((19, 38, 75), reach=True)
+    assert judge_shares(share, (passed, failed), looks).level is Level.REGRESSED
+    found, reason = cause(share, passed, failed, share, passed, passed)
+    assert found is Cause.WORKLOAD_DEPENDENT
+    assert reason == Finding.of(Causes.ONLY_WITH, tool="")
