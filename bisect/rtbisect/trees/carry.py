@@ -57,15 +57,21 @@ def uncommitted_diff(repo: Path) -> tuple[str, bytes]:
 
 def _as_its_owner(git: Git) -> tuple[str, ...]:
     """So that a work tree is compared with its HEAD as its owner does, for whom lines that end in
-    CRLF may be no change. A clone may name the filter of a git-lfs that is not installed: then its
-    files are compared as they are.
+    CRLF may be no change, and large files of Git LFS stand for their pointers: most have its filter
+    in a configuration that is not read, or in none and pointers for files, which it leaves as they
+    are. A clone may name the filter of a git-lfs that is not installed: then its files are compared
+    as they are.
     """
     listing = git.try_("config", "-z", "--show-scope", "--get-all", "core.autocrlf").stdout
     scopes, values = listing.split("\0")[::2], listing.split("\0")[1::2]
     own = [value for scope, value in zip(scopes, values, strict=False) if scope != "command"]
-    settings = [f"core.autocrlf={own[-1] if own else 'false'}"]
-    if shutil.which("git-lfs") is None:
-        settings += ["filter.lfs.process=", "filter.lfs.clean=", "filter.lfs.required=false"]
+    installed = shutil.which("git-lfs") is not None
+    settings = (
+        f"core.autocrlf={own[-1] if own else 'false'}",
+        f"filter.lfs.process={'git-lfs filter-process' if installed else ''}",
+        "filter.lfs.clean=",
+        f"filter.lfs.required={'true' if installed else 'false'}",
+    )
     return tuple(word for setting in settings for word in ("-c", setting))
 
 

@@ -4,6 +4,7 @@
 import hashlib
 import os
 import shutil
+import subprocess
 
 import pytest
 
@@ -103,3 +104,32 @@ def test_a_filter_that_is_not_installed_changes_no_file(tracked, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _program: None)
     assert changed_names(tracked.path) == ("text",)
     assert b"a.bin" not in uncommitted_diff(tracked.path)[1]
+
+
+def test_a_clone_by_git_lfs_is_unchanged_and_has_what_it_fetched(tmp_path, repo, monkeypatch):
+    """Whose filter stands in the configuration of its owner, as `git lfs install` leaves it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+
+    def git(*words, cwd=repo.path):
+        subprocess.run(["git", *words], cwd=cwd, env=environment, check=True, capture_output=True)
+
+    git("lfs", "install", "--skip-repo")
+    repo("lfs", "install", "--local")
+    old = repo.commit("old", _gitattributes="*.bin filter=lfs -text\n", a_bin="old\n")
+    new = repo.commit("new", a_bin="new\n")
+    git("init", "--bare", "-b", "main", str(tmp_path / "server"))
+    git("push", f"file://{tmp_path}/server", "HEAD:main")
+    git("clone", f"file://{tmp_path}/server", str(tmp_path / "clone"))
+    clone = tmp_path / "clone"
+    # As right after a clone: git cannot tell by the time that it is not changed.
+    (clone / "a.bin").write_text("new\n")
+    assert changed_names(clone) == ()
+    (clone / "a.bin").write_text("mine\n")
+    assert changed_names(clone) == ("a.bin",)
+    tree = command_tree(tmp_path / "state", str(clone), lfs=True)
+    assert (tree.unfetched(old), tree.unfetched(new)) == (("a.bin",), ())
+    git("lfs", "fetch", "--all", cwd=clone)
+    for sha, text in ((old, "old\n"), (new, "new\n")):
+        assert tree.unfetched(sha) == ()
+        assert (tree.checkout(sha) / "a.bin").read_text() == text
