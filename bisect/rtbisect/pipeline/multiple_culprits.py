@@ -12,7 +12,7 @@ from rtbisect.model.kinds.pipeline import Joined, Parts, Proofs
 from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.pipeline.answer import Answer, unanswered
 from rtbisect.pipeline.search_and_proof import search_and_prove
-from rtbisect.search.ancestry import Ancestry, candidates_between
+from rtbisect.search.ancestry import candidates_between, forked_before
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
@@ -148,12 +148,7 @@ class _PartSearches:
         gives how each of these searches ended.
         """
         ended = []
-        ancestry = Ancestry(self.graph)
-        start = ancestry.index.get(good)
-        for parent in self.graph.parents_of(merge):
-            place = ancestry.index.get(parent)
-            if start is None or place is None or ancestry.ancestors_or_self(place)[start]:
-                continue
+        for parent in forked_before(self.graph, good, merge):
             self.steps.tell(Parts.FORKED, merge=merge, parent=parent, older=good)
             ended.append(self.search(self.graph.older, parent, depth + 1))
         return ended

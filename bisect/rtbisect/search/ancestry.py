@@ -45,6 +45,20 @@ def candidates_between(graph: CommitGraph, older: str, newer: str) -> CommitGrap
     return CommitGraph(older, newer, tuple(candidates))
 
 
+def forked_before(graph: CommitGraph, older: str, merge: str) -> tuple[str, ...]:
+    """Parents of a merge that lack what `older` has. A culprit on such a branch looks like the
+    merge where kernels are compared with `older`.
+    """
+    ancestry = Ancestry(graph)
+    start = ancestry.index.get(older)
+    places = {parent: ancestry.index.get(parent) for parent in graph.parents_of(merge)}
+    return tuple(
+        parent
+        for parent, place in places.items()
+        if start is not None and place is not None and not ancestry.ancestors_or_self(place)[start]
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Stretches:
     """Which stretch each commit is in, and at which place."""

@@ -7,7 +7,7 @@ import pytest
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.search import ancestry
-from rtbisect.search.ancestry import Ancestry, candidates_between, check_size
+from rtbisect.search.ancestry import Ancestry, candidates_between, check_size, forked_before
 
 #   good - a - b - m - z      x hangs on an ancestor of good (boundary `old`)
 #           \- c -/ |
@@ -121,3 +121,10 @@ def test_a_part_of_a_graph_holds_what_lies_between_two_revisions():
     assert held("b", "t") == ["m", "t"]
     assert held("good", "good") == held("t", "t") == []
     assert Ancestry(candidates_between(graph, "b", "t")).boundary == {"b", "y"}
+
+
+@pytest.mark.parametrize(
+    ("older", "branches"), [("good", ()), ("a", ("x",)), ("b", ("c", "x")), ("m", ("b", "c", "x"))]
+)
+def test_branches_of_a_merge_that_forked_before_a_revision(older, branches):
+    assert forked_before(DIAMOND, older, "m") == branches
