@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 
     from rtbisect.words.template import Words
 
+#: What counts by the CPU; "perf" alone was it in older campaigns.
+_OF_CPU = ("perf", "perf stat")
 #: A shift of counts that two runs of one revision show is worth telling from here on.
 _TOLD = 1e-5
 
 
 def _by(data: Mapping[str, Any]) -> str:
-    if data["counter"] == "perf":
+    if data["counter"] in _OF_CPU:
         return "instructions are counted by the CPU (perf stat)"
     return "instructions are counted by valgrind: a run takes 20 to 50 times as long"
 

@@ -20,6 +20,7 @@ NO_TIME = {"change": None, "low": None, "high": None}
 
 WORDS = [
     (Counts.BY, {"counter": "perf"}, "instructions are counted by the CPU (perf stat)"),
+    (Counts.BY, {"counter": "perf stat"}, "instructions are counted by the CPU (perf stat)"),
     (
         Counts.BY,
         {"counter": "valgrind"},

@@ -11,7 +11,7 @@ class Counts(Kind):
     numbers, and all shares are of the older one.
     """
 
-    #: The tool that counts instructions: perf or valgrind.
+    #: The tool that counts instructions: `perf stat` (`perf` in older campaigns) or valgrind.
     BY = "counts.by", "counter"
     #: Two runs of one revision have these counts; what follows of that.
     VARY = "counts.vary", "revision low high share"
