@@ -116,7 +116,9 @@ def _effect(judged: Judgement | None) -> tuple[float, float, float] | None:
 
 def unit_of(threshold: Threshold, runs: Sequence[Run]) -> str:
     """The unit of the figure; "" where neither a word nor the output says one."""
-    seen = (figure.unit for run in runs for figure in run.measurements)
+    # Runs that count instructions beside the figure have another one.
+    name = threshold.key.name
+    seen = (each.unit for run in runs for each in run.measurements if each.name == name)
     return threshold.unit or next(filter(None, seen), "")
 
 

@@ -50,6 +50,11 @@ def test_where_nothing_is_named_the_ends_are_shown():
     assert change.found.kind == Answered.SIDES
 
 
+def test_a_figure_without_a_unit_does_not_get_that_of_counts_beside_it():
+    counts = runs({"old": [1e6], "new": [1e6]}, name="instructions", unit="instructions")
+    assert change_of(asked(), OPEN, [*runs(FIGURES, unit=""), *counts]).unit == ""
+
+
 def test_an_end_without_a_figure_leaves_nothing_to_show():
     assert change_of(asked(), OPEN, runs({"old": [1.0]})) is None
 
