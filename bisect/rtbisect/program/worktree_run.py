@@ -236,8 +236,9 @@ class CommandInWorktree:
         finally:
             for path in (out, err):
                 keep_end(path)
-        # A signal is valgrind's then, and none of the command.
-        if not refused:
+        # A signal is valgrind's then, and none of the command. One that comes only where the
+        # command is counted beside its figure leaves that as it is.
+        if not (refused or (order.count and not settings.counted)):
             check_goes_on(done, f"on {revision[:12]}", err, moved=moved)
         measured = ended(
             status=status,

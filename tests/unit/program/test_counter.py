@@ -138,6 +138,16 @@ def test_a_command_that_fails_has_no_count(ran, code, status):
     assert (run.status, run.reason.data["code"]) == (status, code)
 
 
+def test_a_crash_of_what_is_counted_beside_a_figure_stops_no_search(ran):
+    crashes = ("/bin/sh", "-c", "kill -SEGV $$")
+    run, _ = ran(crashes, counted=False, count=True)
+    assert (run.status, run.reason.kind) == (RunStatus.INVALID, Commands.ENDED)
+    with pytest.raises(InfrastructureError):
+        ran(crashes, 2)
+    with pytest.raises(InfrastructureError):
+        ran(crashes, 3, counted=False)
+
+
 #: Ends as perf does: with 0 where a signal ended what it started.
 PERF = """#!{python}
 import subprocess, sys
