@@ -217,10 +217,18 @@ class BuildTrees:
         settings = self._settings
         checked = settings.work_dir / "seed-checked"
         if not checked.exists():
-            found = check_seed(path, lambda seed: not self._linked(sha, path, seed, note).error)
+            made: list[Made] = []
+
+            def link(seed: int) -> bool:
+                made.append(self._linked(sha, path, seed, note))
+                return not made[-1].error
+
+            found = check_seed(path, link)
             if found:
                 settings.tell(found)
-            checked.touch()
+            # A link that failed has shown nothing: those of the next run are looked at.
+            if not made[-1].error:
+                checked.touch()
         return self._linked(sha, path, seed_of(run_id), note)
 
     def _linked(self, sha: str, path: Path, seed: int, note: Note) -> Made:

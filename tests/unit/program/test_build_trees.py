@@ -234,3 +234,13 @@ def test_what_somebody_else_has_put_there_or_holds_is_not_deleted(tmp_path, erro
     with pytest.raises(error):
         trees.make("a" * 40, silent)
     assert (folder / "precious").read_text() == "text"
+
+
+def test_a_seed_is_asked_about_until_links_have_shown_what_it_does(tmp_path):
+    trees, _ = trees_in(tmp_path, f"test ! -e {tmp_path}/broken", relayout=True)
+    path = trees.make("a" * 40, silent).path
+    (tmp_path / "broken").touch()
+    assert trees.link("a" * 40, path, "run-1-r1", silent).error
+    (tmp_path / "broken").unlink()
+    with pytest.raises(MisaskedError):
+        trees.link("a" * 40, path, "run-1-r2", silent)
