@@ -212,7 +212,8 @@ class BuildTrees:
 
     def link(self, sha: str, path: Path, run_id: str, note: Note) -> Made:
         """Run the build again in the tree of a revision that is built, with the seed of a run.
-        MisaskedError where the first ones show that the seed changes nothing.
+        MisaskedError where the first ones show that the seed changes nothing; InfrastructureError
+        as from `make`.
         """
         settings = self._settings
         checked = settings.work_dir / "seed-checked"
@@ -236,6 +237,16 @@ class BuildTrees:
         log.unlink(missing_ok=True)
         done = self._started(path, sha, seed, log, note)
         lines = tail(log)
+        if not done.ok and shutil.disk_usage(path.parent).free < FULL_BYTES:
+            # So that there is room when the search goes on.
+            for number, _ in list(self._kept()):
+                if self._tree(number).path != path:
+                    self._drop(number)
+            raise InfrastructureError(
+                f"the disk is full after {done.seconds:.0f} s of a link of {sha[:12]}",
+                f"make room at {path.parent}; `rtbisect resume` goes on then",
+                retryable=False,
+            )
         keep_end(log)
         check_goes_on(done, f"in a link of {sha[:12]}", log)
         return Made(path, "" if done.ok else self._why(done, lines), done.seconds)

@@ -236,6 +236,19 @@ def test_what_somebody_else_has_put_there_or_holds_is_not_deleted(tmp_path, erro
     assert (folder / "precious").read_text() == "text"
 
 
+def test_a_link_on_a_full_disk_is_no_failure_of_its_revision(tmp_path, monkeypatch):
+    trees, _ = trees_in(tmp_path, f"test ! -e {tmp_path}/full", relayout=True)
+    trees.make("a" * 40, silent)
+    path = trees.make("b" * 40, silent).path
+    (tmp_path / "full").touch()
+    with_disk(monkeypatch, 0)
+    with pytest.raises(InfrastructureError) as error:
+        trees.link("b" * 40, path, "run-1-r1", silent)
+    assert "resume" in error.value.hint
+    # Of the others there is room when it goes on.
+    assert [trees.ready(letter * 40) is not None for letter in "ab"] == [False, True]
+
+
 def test_a_seed_is_asked_about_until_links_have_shown_what_it_does(tmp_path):
     trees, _ = trees_in(tmp_path, f"test ! -e {tmp_path}/broken", relayout=True)
     path = trees.make("a" * 40, silent).path
