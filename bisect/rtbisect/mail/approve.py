@@ -184,19 +184,10 @@ def approve(state: Path, store: CampaignStore, record: CampaignRecord, by: str) 
     _refuse(_faults(report, data, assemble.bot_of(site)), f"correct {folder / PUBLIC}")
     _check_published(site, record.id, data)
     assert report.culprit is not None, "only a report on a commit is mailable"
-    outbox = Outbox(state)
-    # A kill may have left a report whose mail is queued as a draft.
-    follow_outbox(store, outbox)
-    if earlier := store.reported_elsewhere(record.id, report.culprit):
-        name, earlier_state = earlier
-        raise ConfigError(
-            f"campaign {name} has told of the same commit ({earlier_state})",
-            "answer in its thread, or withdraw it first",
-        )
-    store.accuse(record.id, report.culprit)
+    # A kill may have left a report whose mail has left, or is dropped, where it stood before.
+    follow_outbox(store, Outbox(state))
     mail = _out_mail(data, record.id, person, draft, folder, site)
-    outbox.put(mail)
-    follow_outbox(store, outbox)
+    store.approve_report(report.culprit, mail)
     return mail
 
 

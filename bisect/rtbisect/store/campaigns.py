@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -21,6 +21,10 @@ from rtbisect.process import locks
 from rtbisect.process.command import whole_text
 from rtbisect.store import codec, db, schema
 from rtbisect.store.journal import request_digest, summary_of
+from rtbisect.store.outbox import in_outbox, queued
+
+if TYPE_CHECKING:
+    from rtbisect.model.mail import OutMail
 
 T = TypeVar("T")
 
@@ -184,29 +188,32 @@ class CampaignStore:
         lie between looking and moving. Whether it has moved.
         """
         with self.database.write() as connection:
-            text = connection.execute(
-                sa.select(db.campaign.c.report).where(db.campaign.c.id == identity)
-            ).scalar()
-            report = _decoded(Report, text, identity)
-            if report is None:
-                return False
-            moves = report.state in before
-            if moves:
-                report = replace(report, state=state, before=report.state)
-            # Also where it does not move: a column that says something else is put right.
-            connection.execute(_update(identity).values(_report_columns(report)))
-        return moves
+            return _move_report(connection, identity, before, state)
 
     def note(self, identity: str, note: str) -> None:
         """Say why a campaign paused; it stays resumable."""
         self.database.execute(_update(identity).values(note=note))
 
-    def accuse(self, identity: str, commit: CommitText) -> None:
-        """Note which commit a report is on before it is approved, so that no other report tells of
-        the same, whatever becomes of the file that it was written from.
+    def approve_report(self, commit: CommitText, mail: OutMail) -> None:
+        """Queue the report of a campaign on a commit, and approve it, in one transaction: of two
+        sessions that tell of one commit one is told of the other. The commit is noted, so that no
+        other report tells of the same, whatever becomes of the file that it was written from.
+        ConfigError where another campaign has told of it, and where the mail is in the outbox.
         """
-        values = {"subject": commit.subject, "upstream": commit.upstream}
-        self.database.execute(_update(identity).values(values))
+        identity = mail.campaign
+        with self.database.write() as connection:
+            # Nobody else writes meanwhile.
+            if earlier := self.reported_elsewhere(identity, commit):
+                name, stands = earlier
+                raise ConfigError(
+                    f"campaign {name} has told of the same commit ({stands})",
+                    "answer in its thread, or withdraw it first",
+                )
+            if not connection.execute(queued(mail)).rowcount:
+                raise in_outbox(mail)
+            accused = {"subject": commit.subject, "upstream": commit.upstream}
+            connection.execute(_update(identity).values(accused))
+            _move_report(connection, identity, (ReportState.DRAFT,), ReportState.APPROVED)
 
     def get(self, identity: str) -> CampaignRecord:
         """One campaign; ConfigError when there is none of that name."""
@@ -342,6 +349,24 @@ class CampaignStore:
 
 def _update(identity: str) -> sa.Update:
     return sa.update(db.campaign).where(db.campaign.c.id == identity)
+
+
+def _move_report(
+    connection: sa.Connection, identity: str, before: Collection[ReportState], state: ReportState
+) -> bool:
+    """Does `CampaignStore.move_report`."""
+    text = connection.execute(
+        sa.select(db.campaign.c.report).where(db.campaign.c.id == identity)
+    ).scalar()
+    report = _decoded(Report, text, identity)
+    if report is None:
+        return False
+    moves = report.state in before
+    if moves:
+        report = replace(report, state=state, before=report.state)
+    # Also where it does not move: a column that says something else is put right.
+    connection.execute(_update(identity).values(_report_columns(report)))
+    return moves
 
 
 def _report_columns(report: Report | None) -> dict[str, Any]:

@@ -86,10 +86,8 @@ class Outbox:
 
     def put(self, mail: OutMail) -> None:
         """Queue a mail; ConfigError when one with its Message-ID is there."""
-        if not self.database.execute(db.insert_new(table, mail)):
-            raise ConfigError(
-                f"{mail.message_id} is in the outbox already", "see `rtbisect mail list`"
-            )
+        if not self.database.execute(queued(mail)):
+            raise in_outbox(mail)
 
     def all(self, states: Collection[MailState] = tuple(MailState)) -> tuple[OutMail, ...]:
         """Mails in these states, oldest first."""
@@ -236,6 +234,16 @@ class Outbox:
 
     def _mark(self, message_id: str) -> Path:
         return self._marks / hashlib.sha256(message_id.encode()).hexdigest()[:32]
+
+
+def queued(mail: OutMail) -> sa.Insert:
+    """Puts a mail into the outbox; nothing where one with its Message-ID is there."""
+    return db.insert_new(table, mail)
+
+
+def in_outbox(mail: OutMail) -> ConfigError:
+    """What is raised where that has put nothing."""
+    return ConfigError(f"{mail.message_id} is in the outbox already", "see `rtbisect mail list`")
 
 
 def _mail(row: dict[str, Any]) -> OutMail:

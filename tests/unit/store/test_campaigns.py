@@ -52,9 +52,12 @@ def ended(store, culprit, state=ReportState.SENT, *, told=None):
         bisect_log="",
         story="",
     )
-    if told is not None:
-        store.accuse(name, told)
-    store.finish(name, result, report)
+    if told is None:
+        store.finish(name, result, report)
+        return name
+    store.finish(name, result, replace(report, state=ReportState.DRAFT))
+    store.approve_report(told, mail(name, MailState.QUEUED))
+    store.move_report(name, (ReportState.APPROVED,), state)
     return name
 
 
