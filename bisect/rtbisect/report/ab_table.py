@@ -118,7 +118,7 @@ def first_sentences(report: ReportInput, test: AbTest) -> Iterator[Finding]:
     kind, known = _TRIED[judgement.level], _known(report)
     if judgement.level is Level.PASS and _worse(test):
         kind = Tried.WORSENS
-    if takes_back_a_part(report, test):
+    if _falls_short(test, known):
         kind = Tried.PARTLY
     yield Finding.of(kind, what=test.what, **changed)
     if known is not None:
@@ -129,7 +129,11 @@ def first_sentences(report: ReportInput, test: AbTest) -> Iterator[Finding]:
 
 def takes_back_a_part(report: ReportInput, test: AbTest) -> bool:
     """Whether it improves the figure, and surely by less than what the commit of the report did."""
-    judgement, known = test.judgement, _known(report)
+    return _falls_short(test, _known(report))
+
+
+def _falls_short(test: AbTest, known: _Known | None) -> bool:
+    judgement = test.judgement
     if judgement.level is not Level.REGRESSED or not judgement.two_sided or known is None:
         return False
     better, took = test.limit.toward(Sought.REPAIR), (judgement.base, judgement.new)
