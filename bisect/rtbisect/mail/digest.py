@@ -97,12 +97,11 @@ def digest(state: Path, hours: int, now_iso: str) -> Digest:
     faults = [name for name in paused if _may_be_fault(store, name)]
     drafts = store.with_report((ReportState.DRAFT,), culprit=True)
     waiting = [*mails, *replies]
-    parts = {"ended": ended, "paused": paused, "waiting": waiting, "drafts": drafts}
-    parts |= {"faults": faults}
-    counts = {name: len(rows) for name, rows in (parts | {"devices": devices}).items()}
+    parts = {"ended": ended, "paused": paused, "faults": faults, "waiting": waiting}
+    parts |= {"drafts": drafts, "devices": devices}
     return Digest(
         hours=hours,
-        counts=counts,
+        counts={name: len(rows) for name, rows in parts.items()},
         replies=len(replies),
         ended=_of_campaigns(store, ended, _answer_of),
         paused=_of_campaigns(store, paused, _why_paused),
@@ -189,18 +188,15 @@ def told(contents: Digest) -> dict[str, Any]:
 
 def summary(contents: Digest, *, lab_only: bool = False) -> tuple[Finding, Finding]:
     """What the mail begins with, and its subject: of all, or of the lab alone."""
-    counts = dict(contents.counts)
-    faults = counts.pop("faults")
-    lab = {"paused": counts["paused"], "devices": counts["devices"]}
+    counts, replies = contents.counts, contents.replies
+    lab = {"paused": counts["faults" if lab_only else "paused"], "devices": counts["devices"]}
     if lab_only:
-        lab["paused"] = faults
-        counts = dict.fromkeys(counts, 0) | lab
-        opening = Finding.of(Digested.LAB, **lab)
-    else:
-        waiting = {"mails": counts["waiting"] - contents.replies, "replies": contents.replies}
-        drafts = {"ended": counts["ended"], "drafts": counts["drafts"], **waiting}
-        opening = Finding.of(Digested.SUMMARY, hours=contents.hours, **drafts, **lab)
-    return opening, Finding.of(Digested.SUBJECT, **counts)
+        others = {"ended": 0, "waiting": 0, "drafts": 0}
+        return Finding.of(Digested.LAB, **lab), Finding.of(Digested.SUBJECT, **others, **lab)
+    common = {"ended": counts["ended"], "drafts": counts["drafts"], **lab}
+    waiting = {"mails": counts["waiting"] - replies, "replies": replies}
+    opening = Finding.of(Digested.SUMMARY, hours=contents.hours, **common, **waiting)
+    return opening, Finding.of(Digested.SUBJECT, waiting=counts["waiting"], **common)
 
 
 def _lines(rows: Sequence[Finding], count: int) -> tuple[str, ...]:
