@@ -58,18 +58,22 @@ class Products:
         digest = hashlib.sha256()
         for path in self.paths:
             try:
-                files = list(_files(tree / path))
-                for file in files:
-                    digest.update(encode(f"\0product {file.relative_to(tree)}\n"))
-                    digest.update(self._hash(file, tree).encode())
+                entries = list(_entries(tree / path))
+                for entry in entries:
+                    digest.update(encode(f"\0product {entry.relative_to(tree)}\n"))
+                    digest.update(self._hash(entry, tree).encode())
             except OSError as error:
                 raise NoProductError(path) from error
-            if not files:
+            if not any(map(Path.is_file, entries)):
                 raise NoProductError(path)
         return digest.hexdigest()
 
     def _hash(self, file: Path, tree: Path) -> str:
+        """Of a file what it is, of a link to something else where that leads."""
         here = os.fsencode(tree)
+        if not file.is_file():
+            target = os.fsencode(file.readlink()).replace(here, _ANYWHERE * len(here))
+            return f"link {target!r}"
         if file.stat().st_size > MOST_BYTES:
             raise ConfigError(
                 f"--product {cut(str(file.relative_to(tree)), 160)} has more than"
@@ -77,9 +81,10 @@ class Products:
                 "name a smaller file",
             )
         data = file.read_bytes().replace(here, _ANYWHERE * len(here))
-        if data.startswith(b"\x7fELF") and (of_elf := self._hash_elf(data)):
-            return of_elf
-        return hashlib.sha256(data).hexdigest()
+        of_elf = self._hash_elf(data) if data.startswith(b"\x7fELF") else ""
+        # One that nobody may start is another program, or none.
+        mode = "" if os.access(file, os.X_OK) else " not executable"
+        return (of_elf or hashlib.sha256(data).hexdigest()) + mode
 
     def _hash_elf(self, data: bytes) -> str:
         """Nothing for a file of another byte order, or one that is cut off: as of any other."""
@@ -101,12 +106,14 @@ class Products:
                 return ""
 
 
-def _files(path: Path) -> Iterator[Path]:
-    """The plain files of a product in a fixed order; none where there is nothing."""
+def _entries(path: Path) -> Iterator[Path]:
+    """The plain files of a product in a fixed order, and links that lead to none; nothing where
+    there is nothing. No link to a folder is followed but the product itself.
+    """
     if path.is_file():
         yield path
     for folder, folders, names in os.walk(path):
         folders.sort()
-        yield from (
-            file for file in (Path(folder, name) for name in sorted(names)) if file.is_file()
-        )
+        found = [Path(folder, name) for name in sorted(names)]
+        yield from (each for each in found if each.is_file() or each.is_symlink())
+        yield from (each for name in folders if (each := Path(folder, name)).is_symlink())

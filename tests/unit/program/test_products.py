@@ -91,6 +91,27 @@ def test_a_folder_is_all_of_its_files_by_their_names(tmp_path):
     assert signature(tmp_path, "lib", "lib/a.so") != signature(tmp_path, "lib")
 
 
+def test_where_a_link_in_a_folder_leads_counts(tmp_path):
+    """Those to folders, and those that lead nowhere, too; in whatever tree they lie."""
+    signatures = []
+    for name, target in (("a", "fast"), ("b", "slow"), ("c", "fast"), ("d", "nowhere")):
+        tree = tmp_path / name
+        for folder in ("out", "fast", "slow"):
+            (tree / folder).mkdir(parents=True)
+        (tree / "out/bench").write_text("the same")
+        (tree / "out/lib").symlink_to(tree / target)
+        signatures.append(signature(tree, "out"))
+    assert signatures[0] == signatures[2]
+    assert len(set(signatures)) == 3
+
+
+def test_a_product_that_nobody_may_start_is_another_one(tmp_path):
+    (tmp_path / "bench").write_text("#!/bin/sh\n")
+    before = signature(tmp_path)
+    (tmp_path / "bench").chmod(0o755)
+    assert signature(tmp_path) != before
+
+
 def test_what_is_not_there_or_cannot_be_read_is_named(tmp_path):
     (tmp_path / "empty").mkdir()
     for path in ("bench", "empty"):
