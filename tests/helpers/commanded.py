@@ -77,7 +77,15 @@ class Commanded:
 
 
 def searched(
-    tmp_path, subject, graph=None, *, sought=Sought.REGRESSION, most=300, progress=None, **asked
+    tmp_path,
+    subject,
+    graph=None,
+    *,
+    sought=Sought.REGRESSION,
+    most=300,
+    progress=None,
+    further=None,
+    **asked,
 ):
     """The result of a campaign, the first one in the store of `tmp_path`."""
     graph = graph or line_of(1000)
@@ -100,6 +108,6 @@ def searched(
         journal=StoreJournal(store.database, campaign), mailer=KeptMailer(), clock=StillClock(),
         progress=progress or Quiet(),
     )  # fmt: skip
-    result, _report = bisect.bisect(setup, parts)
+    result, _report = bisect.bisect(setup, parts, further)
     store.finish(campaign, result, None)
     return result

@@ -52,6 +52,8 @@ def beside(steps: Steps, threshold: Threshold, answer: Answer) -> tuple[Finding,
     counts: dict[str, tuple[float, ...]] = {}
     for sha in (older, newer):
         values = _counted(steps, sha)
+        if values is None:
+            return ()
         if isinstance(values, Finding):
             return (steps.tell(Counts.UNCOUNTED, revision=sha, why=values),)
         counts[sha] = values
@@ -75,13 +77,16 @@ def _parent_of(steps: Steps, answer: Answer, culprit: str) -> str:
     return graph.parents_of(culprit)[0]
 
 
-def _counted(steps: Steps, sha: str) -> tuple[float, ...] | Finding:
-    """Counts of a revision, or why it has none."""
+def _counted(steps: Steps, sha: str) -> tuple[float, ...] | Finding | None:
+    """Counts of a revision, or why it has none; None where the time is over meanwhile."""
     build, journal = steps.build(sha), steps.ports.journal
     if not build.ok:
         return Finding.of(Untestable.NO_BUILD)
     values: list[float] = []
     for number in range(1, RUNS + 1):
+        steps.further.heed_stop()
+        if not steps.budget.boots_left:
+            return None
         identity = f"{journal.campaign}-c{sha[:12]}-{number}"
         order = RunOrder(run_id=identity, number=number, count=True)
         run = journal.step(

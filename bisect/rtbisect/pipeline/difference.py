@@ -203,7 +203,9 @@ def _spread(runs: Sequence[TimedRun], builds: Verification | None, unit: float) 
 def _of_layouts(
     steps: Steps, threshold: Threshold, runs: Sequence[TimedRun], unit: float
 ) -> Spread | None:
-    """How layouts of the older end differ; None where nothing is left to run."""
+    """How layouts of the older end differ; None where nothing is left to run, or the time is over
+    meanwhile.
+    """
     ends = _levels(steps, runs)
     if min(map(len, ends)) < ENOUGH_LAYOUTS or steps.budget.boots_left < LAYOUTS * REPEATS:
         return None
@@ -215,7 +217,10 @@ def _of_layouts(
         what = Finding.of(
             Work.BOOTING, number=begun + number + 1, revision=older, purpose=BootPurpose.LAYOUT
         )
-        left = steps.budget.left(due - number)
+        budget = steps.budget
+        if not budget.boots_left:
+            return None
+        left = budget.left(due - number)
         steps.ports.progress.step(what, begun + number + 1, begun + due, left)
         # In turn: a stretch of slow runs is one of both.
         layout = number % LAYOUTS
