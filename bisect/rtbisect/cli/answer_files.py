@@ -18,6 +18,7 @@ from rtbisect.cli.streams import told_of
 from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError, RtbisectError
 from rtbisect.model.code import CommitGraph
+from rtbisect.model.kinds.counts import Counts
 from rtbisect.report.markdown import block, code
 from rtbisect.report.run_plot import svg_of
 from rtbisect.store.artefacts import write_whole
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Columns of the chart: what the page of a job has room for.
 _WIDTH = 80
+#: What counts say beside the figure of a commit.
+_COUNTS = (Counts.BESIDE, Counts.SAME, Counts.UNCOUNTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,10 @@ def summary_of(output: Output, record: CampaignRecord, figured: run_answer.Figur
         parts.append(f"- {code(str(speak(figured.rest.found, voice)))}")
     if found.difference:
         parts.append(f"- {code(str(speak(found.difference.why, voice)))}")
-    if not found.culprit:
+    if found.culprit:
+        counts = (each for each in found.reasons if each.kind in _COUNTS)
+        parts += [f"- {code(str(speak(each, voice)))}" for each in counts]
+    else:
         parts.append(block([str(speak(reason, voice)) for reason in found.reasons]))
     summary = store.summary(record)
     parts.append(f"{record.id}: {code(result.costs_of(record, summary))}")

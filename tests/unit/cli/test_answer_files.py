@@ -4,13 +4,16 @@
 import re
 from collections import Counter
 
-from helpers.results import other_result
+from helpers.findings import words
+from helpers.results import culprit_result, other_result
 from rtbisect.cli import answer_files, run_answer
 from rtbisect.cli.answer_files import AnswerFiles
 from rtbisect.cli.output import Output
 from rtbisect.config.paths import data
 from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.model.command import CommandRequest
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.counts import Counts
 from rtbisect.report.page_pictures import Line, Picture
 from rtbisect.report.run_plot import svg_of
 from rtbisect.store import codec
@@ -38,6 +41,18 @@ def test_all_that_is_shown_of_an_answer_is_read_once(tmp_path, monkeypatch):
     assert files.shown(output, store.get(name)) == 4
     assert (tmp_path / "summary.md").read_text("utf-8")
     assert set(read.values()) == {1}
+
+
+def test_a_summary_of_a_commit_has_what_counts_say_of_it(tmp_path):
+    output = Output(tmp_path / "state")
+    name = output.store.create("run", codec.to_json(CampaignRequest, ASKED), "2026-01-05T09:00:00")
+    counts = Finding.of(
+        Counts.SAME, older="a" * 40, newer="b" * 40, share=0.0, spread=0.0, metric="command.ms@run",
+        change=None, low=None, high=None,
+    )  # fmt: skip
+    output.store.finish(name, culprit_result("b" * 40, 0.98, reasons=(counts,)), None)
+    told = answer_files.summary_of(output, output.store.get(name), None)
+    assert words(counts) in told
 
 
 def test_a_picture_has_the_colours_of_a_page():
