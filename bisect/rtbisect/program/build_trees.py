@@ -34,7 +34,7 @@ from rtbisect.program.output import (
     tail,
 )
 from rtbisect.program.relink import FIRST_SEED, check_seed
-from rtbisect.program.startable import unstartable
+from rtbisect.program.startable import as_started, unstartable
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
@@ -205,8 +205,8 @@ class BuildTrees:
         if seed:
             env["RTBISECT_LAYOUT_SEED"] = str(seed)
         return run(
-            settings.argv, cwd=path, timeout_s=settings.timeout_s, log=log, whole_env=True, env=env,
-            on_start=lambda pgid: note(f"pgid:{pgid}"), clear=True,
+            as_started(settings.argv, path), cwd=path, timeout_s=settings.timeout_s, log=log,
+            whole_env=True, env=env, on_start=lambda pgid: note(f"pgid:{pgid}"), clear=True,
             most_log_bytes=MOST_PRINTED_BYTES,
         )  # fmt: skip
 

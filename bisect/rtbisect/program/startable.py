@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a revision has the program that is to be started in it."""
+"""Whether a revision has the program that is to be started in it, and how that is started."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import cut
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 #: Linux reads so many bytes of it (BINPRM_BUF_SIZE).
 _LONGEST_FIRST_LINE = 256
-_NAMES = re.compile(rb"#![ \t]*([^ \t\n]*)")
+_NAMES = re.compile(rb"#![ \t]*([^ \t\n]+)")
 
 
 def unstartable(program: str, tree: Path) -> Finding | None:
@@ -36,14 +41,34 @@ def unstartable(program: str, tree: Path) -> Finding | None:
     return None
 
 
+def as_started(argv: Sequence[str], tree: Path) -> tuple[str, ...]:
+    """The command as execvp(3) and every shell start it at the top of `tree`: execve(2) refuses a
+    script whose first line names no interpreter, and /bin/sh runs it then.
+    """
+    found = argv[0] if "/" in argv[0] else shutil.which(argv[0]) or argv[0]
+    place = tree / found
+    if not (place.is_file() and os.access(place, os.X_OK)):
+        return tuple(argv)
+    first = _first_line(place)
+    if first is None or b"\0" in first or _NAMES.match(first):
+        return tuple(argv)
+    return ("/bin/sh", "--", found, *argv[1:])
+
+
 def _interpreter(script: Path) -> str:
     """The program that the first line of a script names (execve(2)); "" where it names none. A line
     that ends as on Windows names one that is not there.
     """
-    try:
-        with script.open("rb") as stream:
-            named = _NAMES.match(stream.readline(_LONGEST_FIRST_LINE))
-    except OSError:
-        # One that may be executed and not read is no script that we can tell anything of.
-        return ""
+    named = _NAMES.match(_first_line(script) or b"")
     return os.fsdecode(named[1]) if named else ""
+
+
+def _first_line(program: Path) -> bytes | None:
+    """The first line, as far as Linux reads it; None of a program that may be executed and not
+    read: it is no script that we can tell anything of.
+    """
+    try:
+        with program.open("rb") as stream:
+            return stream.readline(_LONGEST_FIRST_LINE)
+    except OSError:
+        return None

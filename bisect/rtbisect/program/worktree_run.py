@@ -37,7 +37,7 @@ from rtbisect.program.output import (
     tail,
 )
 from rtbisect.program.products import NoProductError, Products
-from rtbisect.program.startable import unstartable
+from rtbisect.program.startable import as_started, unstartable
 from rtbisect.program.wanted import Wanted, read
 from rtbisect.words.speak import speak
 
@@ -288,7 +288,7 @@ class CommandInWorktree:
         self, revision: str, counting: Counting | None, logs: tuple[Path, Path], note: Note
     ) -> Completed:
         """The command, run to its end."""
-        argv, (out, err) = self._settings.argv, logs
+        argv, (out, err) = as_started(self._settings.argv, self._source), logs
         return run(
             counting.argv(argv) if counting else argv,
             cwd=self._source,

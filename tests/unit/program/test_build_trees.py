@@ -49,6 +49,13 @@ def test_the_tree_that_was_used_longest_ago_goes_first(tmp_path):
     assert len(list((tmp_path / "trees").glob("t-b??"))) == 2
 
 
+def test_a_build_script_without_an_interpreter_is_run_as_a_shell_runs_it(tmp_path):
+    (tmp_path / "build.sh").write_text("echo built >product\n")
+    (tmp_path / "build.sh").chmod(0o755)
+    trees, _ = trees_in(tmp_path, argv=(f"{tmp_path}/build.sh",))
+    assert (trees.make("a" * 40, silent).path / "product").is_file()
+
+
 def test_a_tree_is_known_after_a_restart_and_to_its_own_campaign_alone(tmp_path):
     path = trees_in(tmp_path)[0].make("a" * 40, silent).path
     assert trees_in(tmp_path)[0].ready("a" * 40) == path
