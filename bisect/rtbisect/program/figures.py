@@ -21,6 +21,7 @@ from rtbisect.model.finding import Finding, Value
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.process.command import cut
 from rtbisect.program.json_documents import Document, UnreadableError, last_documents, repeated
+from rtbisect.program.units import factor, is_unit, usual
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,23 +40,6 @@ _VALUE = re.compile(rf"({_NUMBER}|{_NO_NUMBER})\s{{0,4}}([^\s\d][^\s]{{0,15}})?"
 #: More digits than that: no measurement is that long.
 _TOO_LONG = re.compile(r"[+-]?[\d.]{401}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/%-]{0,63}")
-
-#: By how much a unit is to be multiplied for the first one of its kind.
-TIMES = {
-    "ns": 1.0, "ps": 1e-3, "us": 1e3, "µs": 1e3, "μs": 1e3, "usec": 1e3, "ms": 1e6, "msec": 1e6,
-    "s": 1e9, "sec": 1e9, "secs": 1e9, "second": 1e9, "seconds": 1e9, "min": 60e9, "h": 3600e9,
-}  # fmt: skip
-SIZES = {
-    "B": 1.0, "byte": 1.0, "bytes": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
-    "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40,
-}  # fmt: skip
-_KINDS = (TIMES, SIZES)
-_OTHERS = frozenset({"%", "Hz", "kHz", "MHz", "GHz", "ops", "op", "iops", "IOPS", "W", "J", "rpm"})
-#: Ends of names that say the unit.
-_SUFFIXES = {
-    "ns": "ns", "us": "us", "ms": "ms", "s": "s", "sec": "s", "seconds": "s", "bytes": "B",
-    "percent": "%", "pct": "%",
-}  # fmt: skip
 
 
 class NoFigureError(Exception):
@@ -91,19 +75,23 @@ class Reading:
         """The median of the repetitions: one run is one observation."""
         return statistics.median(self.values)
 
-
-def unit_of(metric: str) -> str:
-    """The unit that the name of a figure ends with, as `p99_us`; "" for none."""
-    _, underscore, end = metric.rpartition("_")
-    return _SUFFIXES.get(end, "") if underscore else ""
+    def in_unit(self, unit: str) -> Reading:
+        """The same in another unit; NoFigureError where that is of another kind."""
+        times = factor(self.unit, unit)
+        if times is None:
+            units = tuple(each or "none" for each in (unit, self.unit))
+            raise NoFigureError(Commands.UNITS_DIFFER, units=units)
+        return Reading(tuple(value * times for value in self.values), unit)
 
 
 def reading_of(figures: Sequence[Figure], unit: str) -> Reading:
-    """Figures of one name as repetitions, in `unit`; where that is "", times in ns and sizes in B,
-    else as they are. NoFigureError where their units do not fit each other, or this one.
+    """Figures of one name as repetitions, in `unit`; where that is "", times in ns, sizes in B, and
+    all else in the unit of the first one. NoFigureError where their units do not fit each other, or
+    this one.
     """
     figures = figures[-MOST_VALUES:]
-    converted = [_in_unit(each, unit) for each in figures]
+    like = figures[0].unit
+    converted = [_in_unit(each, unit or usual(each.unit, like)) for each in figures]
     units = list(dict.fromkeys(each.unit for each in converted))
     if len(units) > 1:
         raise NoFigureError(Commands.UNITS_DIFFER, units=tuple(each or "none" for each in units))
@@ -111,14 +99,11 @@ def reading_of(figures: Sequence[Figure], unit: str) -> Reading:
 
 
 def _in_unit(figure: Figure, unit: str) -> Figure:
-    for kind in _KINDS:
-        wanted = unit or next(iter(kind))
-        if figure.unit in kind and wanted in kind:
-            factor = kind[figure.unit] / kind[wanted]
-            return Figure(figure.name, figure.value * factor, wanted)
-    if unit and figure.unit and figure.unit != unit:
+    """A figure without a unit is in this one."""
+    times = factor(figure.unit, unit) if figure.unit else 1.0
+    if times is None:
         raise NoFigureError(Commands.UNITS_DIFFER, units=(unit, figure.unit))
-    return Figure(figure.name, figure.value, unit or figure.unit)
+    return Figure(figure.name, figure.value * times, unit)
 
 
 def in_lines(lines: Sequence[str], metric: str) -> list[Figure]:
@@ -285,14 +270,6 @@ def _figure(name: str, text: str, line: str) -> Figure:
     if unit and not is_unit(unit):
         raise NoFigureError(Commands.NO_NUMBER, line=cut(line, 80))
     return Figure(name, number(match[1], line), unit)
-
-
-def is_unit(text: str) -> bool:
-    """Whether a word behind a number is a unit: "12 errors" is no measurement."""
-    parts = text.split("/")
-    if len(parts) == 1:
-        return text in _OTHERS or any(text in kind for kind in _KINDS)
-    return all(part and not part[0].isdigit() for part in parts)
 
 
 def number(text: str, line: str) -> float:

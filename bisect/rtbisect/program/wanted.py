@@ -20,11 +20,11 @@ from rtbisect.program.figures import (
     matching,
     reading_of,
     steps_of,
-    unit_of,
 )
 from rtbisect.program.output import MOST_BYTES, tail, whole
 from rtbisect.program.tool_outputs import Format, unit_of_tool
 from rtbisect.program.tool_outputs import read as read_tool
+from rtbisect.program.units import unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -399,9 +399,8 @@ class CommandInWorktree:
             if _is_first(out):
                 self._tell_first(out, error)
             raise
-        if unit not in (None, reading.unit):
-            units = tuple(each or "none" for each in (unit, reading.unit))
-            raise NoFigureError(Commands.UNITS_DIFFER, units=units)
+        if unit is not None:
+            reading = reading.in_unit(unit)
         if settings.positive and min(reading.values) <= 0:
             raise NoFigureError(Commands.NO_RATIO, value=min(reading.values))
         if len(reading.values) > 1 and _is_first(out):

@@ -7,7 +7,7 @@ from helpers.findings import Like
 from rtbisect.errors import ConfigError
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.program import wanted as wanted_figures
-from rtbisect.program.figures import NoFigureError, unit_of
+from rtbisect.program.figures import NoFigureError
 from rtbisect.program.output import MOST_BYTES
 from rtbisect.program.wanted import Wanted, read
 
@@ -50,6 +50,12 @@ def reading(tmp_path, text, **wanted):
             (11.5,),
             "",
         ),
+        # Rates and frequencies stay in the unit of the first repetition.
+        ("900 MB/s\n1.1 GB/s", {}, (900.0, 1100.0), "MB/s"),
+        ("bw: 1.5 GiB/s\nbw: 512 MiB/s", {"metric": "bw"}, (1.5, 0.5), "GiB/s"),
+        ("2 us/op\n900 ns/op", {}, (2.0, 0.9), "us/op"),
+        ("clock=800 MHz\nclock=1.2 GHz", {"metric": "clock"}, (800.0, 1200.0), "MHz"),
+        ("950/s", {}, (950.0,), "/s"),
         ("time: 12%", {"metric": "time"}, (12.0,), "%"),
         # A line that ends like an object and is none.
         ("p=3\ndone in {3}", {"metric": "p"}, (3.0,), ""),
@@ -69,6 +75,8 @@ def test_a_figure_is_read_with_its_unit_and_its_repetitions(tmp_path, text, want
         ("12 errors", {}, Like(Commands.NO_NUMBER)),
         ("12us\n3 MB", {}, Like(Commands.UNITS_DIFFER, units=("ns", "B"))),
         ("p99_us=3MB", {"metric": "p99_us"}, Like(Commands.UNITS_DIFFER, units=("us", "MB"))),
+        ("3 MB/s\n3 Mb/s", {}, Like(Commands.UNITS_DIFFER, units=("MB/s", "Mb/s"))),
+        ("3 /x", {}, Like(Commands.NO_NUMBER)),
         ("p99=nan", {"metric": "p99"}, Like(Commands.NOT_FINITE)),
         ("p99=-inf", {}, Like(Commands.NOT_FINITE)),
         ("1" * 900, {}, Like(Commands.NOT_FINITE)),
@@ -126,14 +134,6 @@ def test_a_hundred_megabytes_before_a_number_are_no_hindrance(tmp_path):
 def test_options_that_make_no_sense_are_refused(wanted):
     with pytest.raises(ConfigError):
         Wanted(**wanted).checked()
-
-
-@pytest.mark.parametrize(
-    ("name", "unit"),
-    [("p99_us", "us"), ("wall_s", "s"), ("s", ""), ("p99", ""), ("rss_bytes", "B")],
-)
-def test_a_name_may_say_its_unit(name, unit):
-    assert unit_of(name) == unit
 
 
 def test_a_wrong_name_is_told_with_those_that_there_are(tmp_path):

@@ -312,6 +312,7 @@ def test_only_what_the_kernel_refuses_as_a_script_is_run_by_a_shell(
         ("ns", "1500", ("ns", "none")),
         ("", "1.5 ms", ("none", "ns")),
         ("ns", "3 MB", ("ns", "B")),
+        ("MB/s", "3 ops/s", ("MB/s", "ops/s")),
     ],
 )
 def test_a_figure_in_another_unit_than_those_before_it_is_no_evidence(
@@ -322,6 +323,13 @@ def test_a_figure_in_another_unit_than_those_before_it_is_no_evidence(
     run = here.run(build, replace(order, unit=known), lambda _n: None)
     assert run.reason == (told and Finding.of(Commands.UNITS_DIFFER, units=told))
     assert run.complete == (told is None)
+
+
+def test_a_rate_is_told_in_the_unit_of_those_before_it(tmp_path):
+    build, order = one_run()
+    here = lab(tmp_path, "echo 1.1 GB/s")
+    run = here.run(build, replace(order, unit="MB/s"), lambda _n: None)
+    assert [(m.value, m.unit) for m in run.measurements] == [(pytest.approx(1100), "MB/s")]
 
 
 def test_a_ratio_needs_figures_above_zero(tmp_path):
