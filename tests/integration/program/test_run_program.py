@@ -59,7 +59,7 @@ def test_what_a_build_makes_is_named_from_the_top_of_a_repository_elsewhere(
             command_words((program,), repo, built=built)
 
 
-@pytest.mark.parametrize("by", ["usual", "named"])
+@pytest.mark.parametrize("by", ["usual", "named", "repository"])
 def test_what_its_owner_ignores_everywhere_is_that_of_each_revision(
     repo, made, home, monkeypatch, by
 ):
@@ -67,9 +67,12 @@ def test_what_its_owner_ignores_everywhere_is_that_of_each_revision(
     assert command_words(("./bench",), repo, built=True) == (str(repo / "bench"),)
     (repo / "sub/more").write_text("x\n")
     whole, _ = pack(repo, [repo / "sub"])
-    if by == "named":
+    if by != "usual":
         (home / ".gitconfig").write_text("[core]\n\texcludesFile = ~/mine\n")
-    place = home / {"usual": ".config/git/ignore", "named": "mine"}[by]
+    if by == "repository":
+        made("config", "core.excludesFile", "~/of-this-one")
+    places = {"usual": ".config/git/ignore", "named": "mine", "repository": "of-this-one"}
+    place = home / places[by]
     place.write_text("bench\nmore\n")
     assert command_words(("./bench",), repo, built=True) == ("./bench",)
     assert pack(repo, [repo / "sub"])[0] != whole
