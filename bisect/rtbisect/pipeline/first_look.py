@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the first runs of both ends say of the request: the unit, a figure that never changes, or a
-change the other way round. Of a command only; who asks for a kernel's figure takes it from a list.
+"""What the first runs of both ends say of the request: the unit, a figure that never changes, first
+runs that differ from those behind them, or a change the other way round. Of a command only; who
+asks for a kernel's figure takes it from a list.
 """
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ from rtbisect.errors import MisaskedError
 from rtbisect.model.campaign import Better, Statistic
 from rtbisect.model.command import CommandRequest, Extra
 from rtbisect.model.kinds.pipeline import Ends, Work
+from rtbisect.model.lab import REBUILT_S
 from rtbisect.model.subject import Measured
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.search.spec import BootPurpose
@@ -72,6 +75,8 @@ def heed(steps: Steps, threshold: Threshold, older: str, newer: str) -> bool:
             steps.tell(Ends.ALL_FAIL, boots=len(before))
     elif len({*before, *after}) == 1:
         steps.tell(Ends.CONSTANT, boots=len(before), value=before[0], unit=threshold.unit)
+    elif not steps.traits.relaid:
+        _tell_fresh(steps, threshold.unit, older, newer)
     # `better` is as judged: the sought change makes the figure worse.
     lower, higher = (after, before) if threshold.better is Better.LOWER else (before, after)
     if max(lower) < min(higher):
@@ -81,6 +86,46 @@ def heed(steps: Steps, threshold: Threshold, older: str, newer: str) -> bool:
             "exchange --good and --bad, or look at --better",
         )
     return True
+
+
+def _tell_fresh(steps: Steps, unit: str, older: str, newer: str) -> None:
+    """Tell where runs of files that are new there lie apart from those behind them, at both ends on
+    one side: caches are cold, or files are compiled on first use.
+    """
+    fresh, behind = _by_place(steps, older)
+    gap, other_gap = _gap(fresh, behind), _gap(*_by_place(steps, newer))
+    if gap * other_gap > 0:
+        medians = {"fresh": statistics.median(fresh), "behind": statistics.median(behind)}
+        steps.tell(Ends.FRESH_DIFFER, **medians, unit=unit)
+
+
+def _by_place(steps: Steps, sha: str) -> tuple[list[float], list[float]]:
+    """Figures of the runs of a revision right after its checkout or its build, and of all others.
+    What has no build of its own is checked out anew after each run of another revision.
+    """
+    fresh: list[float] = []
+    behind: list[float] = []
+    at, ran = "", False
+    for run in steps.runs:
+        if run.revision == sha:
+            there = ran if steps.traits.built_apart else at == sha
+            place = behind if there and REBUILT_S not in dict(run.facts) else fresh
+            place += [seen.value for seen in run.measurements]
+            ran = True
+        at = run.revision
+    return fresh, behind
+
+
+def _gap(fresh: Sequence[float], behind: Sequence[float]) -> float:
+    """How far all of one side are from all of the other, below 0 where the fresh ones are lower; 0
+    where that is no more than those behind are from each other, or these are too few.
+    """
+    if not fresh or len(behind) < 2:
+        return 0.0
+    above, below = min(fresh) - max(behind), min(behind) - max(fresh)
+    if max(above, below) <= max(behind) - min(behind):
+        return 0.0
+    return above if above > below else -below
 
 
 def _range(values: Sequence[float]) -> str:

@@ -318,6 +318,11 @@ SENTENCES: Mapping[str, Words] = {
         "all {boots} + {boots} {voice.run}s of the ends fail: does the command work in a worktree"
         " of the revision? If it does not, press Ctrl-C"
     ),
+    Ends.FRESH_DIFFER: (
+        "at both ends a {voice.run} right after a checkout or build differs from those behind it,"
+        " as {fresh:in {unit}} from {behind:in {unit}}: fewer {voice.run}s find the commit where"
+        " the command makes one of its own first, as sh -c './bench >/dev/null; ./bench'"
+    ),
     Ends.COMPARED: "{boots} + {boots} boots compared",
     Ends.NOT_SEARCHED: "the range was not searched: `rtbisect bisect` finds the commit",
     Ends.NO_BOOTS_LEFT: (

@@ -10,6 +10,7 @@ from rtbisect.errors import MisaskedError
 from rtbisect.model.campaign import CampaignRequest, Statistic
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.kinds.pipeline import Ends
+from rtbisect.model.lab import REBUILT_S
 from rtbisect.model.subject import Measured
 from rtbisect.pipeline.first_look import heed
 
@@ -19,11 +20,15 @@ REQUEST = CampaignRequest(
 )
 
 
-def looking(kinds, **revisions):
+def looking(kinds, runs=(), *, built_apart=False, relaid=False, **revisions):
     """A campaign in which each of these revisions has six runs of one value."""
     return SimpleNamespace(
         setup=SimpleNamespace(request=REQUEST, limits=SimpleNamespace(calibrate_min=6)),
-        traits=SimpleNamespace(measured=Measured.COMMAND),
+        traits=SimpleNamespace(measured=Measured.COMMAND, relaid=relaid, built_apart=built_apart),
+        runs=[
+            SimpleNamespace(revision=sha, measurements=[SimpleNamespace(value=value)], facts=facts)
+            for sha, value, facts in runs
+        ],
         evidence=lambda: {
             sha: SimpleNamespace(
                 figure=lambda _key, value=value: [SimpleNamespace(value=value)] * 6
@@ -48,3 +53,35 @@ def test_ends_the_other_way_round_are_a_wrong_request_and_those_of_a_part_are_no
     with pytest.raises(MisaskedError):
         heed(steps, number, "old", "new")
     assert heed(steps, number, "old", "parent")
+
+
+#: As the runs of both ends follow each other.
+ORDER = ("old", "new", "new", "old", "old", "new", "new", "old", "old", "new", "new", "old")
+NOISE = (0.1, 0.3, 0.2, 0.0, 0.1, 0.2, 0.3, 0.2, 0.0, 0.1, 0.3, 0.2)
+CHECKED_OUT, BUILT = (0, 1, 3, 5, 7, 9, 11), (0, 1)
+REBUILT = ((REBUILT_S, "1.0"),)
+
+
+@pytest.mark.parametrize(
+    ("slower", "by", "traits", "facts", "told"),
+    [
+        (CHECKED_OUT, 1.0, {}, (), True),
+        (CHECKED_OUT, -1.0, {}, (), True),
+        (CHECKED_OUT, 0.2, {}, (), False),
+        (CHECKED_OUT, 1.0, {"built_apart": True}, (), False),
+        (BUILT, 1.0, {"built_apart": True}, (), True),
+        (BUILT, 1.0, {"built_apart": True, "relaid": True}, (), False),
+        (CHECKED_OUT, 1.0, {"built_apart": True}, REBUILT, True),
+        # One end says nothing.
+        ((0,), 1.0, {"built_apart": True}, (), False),
+    ],
+)
+def test_runs_of_new_files_that_differ_at_both_ends_are_told(slower, by, traits, facts, told):
+    number = replace(COMMAND.threshold(), statistic=Statistic.MEDIAN)
+    runs = [
+        (sha, 5 + noise + (by if at in slower else 0.0), facts if at in slower else ())
+        for at, (sha, noise) in enumerate(zip(ORDER, NOISE, strict=True))
+    ]
+    kinds = []
+    heed(looking(kinds, runs, old=4.0, new=5.0, **traits), number, "old", "new")
+    assert kinds == ([Ends.FRESH_DIFFER] if told else [])

@@ -322,6 +322,13 @@ def test_where_all_runs_of_both_ends_fail_it_may_be_for_another_reason():
     assert told(SEARCHING, Ends.ALL_FAIL, boots=6).startswith("all 6 + 6 boots of the ends fail: ")
 
 
+def test_first_runs_that_differ_are_told_with_what_to_do():
+    said = told(SEARCHING, Ends.FRESH_DIFFER, fresh=9000.0, behind=7000.0, unit="us")
+    assert said.startswith("at both ends a boot right after a checkout or build differs from those")
+    assert ", as 9 ms from 7 ms: " in said
+    assert said.endswith("one of its own first, as sh -c './bench >/dev/null; ./bench'")
+
+
 def test_one_commit_holds_what_two_hold():
     one, two = (told(SEARCHING, Shown.RANGE, holding=n, candidates=40) for n in (1, 2))
     assert one == "1 of 40 commits holds 95% of the probability that is on commits"

@@ -78,6 +78,9 @@ class Ends(Kind):
     CONSTANT = "ends.constant", "boots value unit"
     #: Each of these boots of both ends failed.
     ALL_FAIL = "ends.all-fail", "boots"
+    #: At both ends the figures of runs right after a checkout or a build lie apart from those of
+    #: the runs `behind` them, on one side: medians of the older end.
+    FRESH_DIFFER = "ends.fresh-differ", "fresh behind unit"
     COMPARED = "ends.compared", "boots"
     NOT_SEARCHED = "ends.not-searched"
     #: `given` is the end that a merge base stands for.
