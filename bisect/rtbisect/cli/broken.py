@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 #: Outcomes of a search that may have measured nothing; the same exit code in every run is one.
 _EMPTY = (Outcome.INCONCLUSIVE, Outcome.NOT_REPRODUCED)
 #: Why a revision has nothing to start.
-_ABSENT = (Commands.NOT_THERE, Commands.NOT_EXECUTABLE, Commands.NO_INTERPRETER)
+_ABSENT = (
+    Commands.NOT_THERE, Commands.NOT_EXECUTABLE, Commands.NO_INTERPRETER, Commands.NOT_STARTED,
+)  # fmt: skip
 
 
 def broken_of(

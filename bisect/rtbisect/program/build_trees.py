@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rtbisect.errors import InfrastructureError
+from rtbisect.errors import InfrastructureError, RtbisectError
 from rtbisect.model.code import seed_of
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Commands
@@ -34,7 +34,7 @@ from rtbisect.program.output import (
     tail,
 )
 from rtbisect.program.relink import FIRST_SEED, check_seed
-from rtbisect.program.startable import as_started, unstartable
+from rtbisect.program.startable import as_started, refused, unstartable
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
@@ -187,7 +187,12 @@ class BuildTrees:
             return Made(None, "", 0.0), True
         if absent := unstartable(settings.argv[0], path):
             return Made(None, printable(str(speak(absent)), _LONGEST_ERROR), 0.0), False
-        done = self._started(path, sha, FIRST_SEED if settings.relayout else 0, log, note)
+        try:
+            done = self._started(path, sha, FIRST_SEED if settings.relayout else 0, log, note)
+        except RtbisectError as error:
+            if (why := refused(error, settings.argv[0], path)) is None:
+                raise
+            return Made(None, printable(str(speak(why)), _LONGEST_ERROR), 0.0), False
         left = shutil.disk_usage(path if path.is_dir() else path.parent).free
         lines = tail(log)
         keep_end(log)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -15,6 +16,8 @@ from rtbisect.process.command import cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rtbisect.errors import RtbisectError
 
 #: Linux reads so many bytes of it (BINPRM_BUF_SIZE).
 _LONGEST_FIRST_LINE = 256
@@ -39,6 +42,23 @@ def unstartable(program: str, tree: Path) -> Finding | None:
         named = cut(interpreter.replace("\r", "\\r"), 160)
         return Finding.of(Commands.NO_INTERPRETER, program=cut(program, 160), interpreter=named)
     return None
+
+
+#: How execve(2) says that a file is not one that this machine can run.
+_REFUSED = (errno.ENOEXEC, errno.EACCES, errno.ENOENT, errno.ELIBBAD, errno.EINVAL)
+
+
+def refused(error: RtbisectError, program: str, tree: Path) -> Finding | None:
+    """Why the kernel did not start a program that `unstartable` has let pass; None for any other
+    error, and where the program is not of the revision.
+    """
+    why = error.__cause__
+    if not isinstance(why, OSError) or why.errno not in _REFUSED or why.filename != program:
+        return None
+    if "/" not in program or not (tree / program).is_relative_to(tree):
+        return None
+    told = os.strerror(why.errno)
+    return Finding.of(Commands.NOT_STARTED, program=cut(program, 160), error=told)
 
 
 def as_started(argv: Sequence[str], tree: Path) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rtbisect.errors import MisaskedError
+from rtbisect.errors import MisaskedError, RtbisectError
 from rtbisect.model.code import AS_COMMITTED, BY_COMMAND, Build, BuildStatus, Function
 from rtbisect.model.command import INSTRUCTIONS, SUITE, VALUE, WINDOW
 from rtbisect.model.finding import Finding
@@ -37,7 +37,7 @@ from rtbisect.program.output import (
     tail,
 )
 from rtbisect.program.products import NoProductError, Products
-from rtbisect.program.startable import as_started, unstartable
+from rtbisect.program.startable import as_started, refused, unstartable
 from rtbisect.program.wanted import Wanted, read
 from rtbisect.words.speak import speak
 
@@ -205,7 +205,12 @@ class CommandInWorktree:
             return ended(status=RunStatus.INVALID, reason=broken)
         if absent := unstartable(settings.argv[0], self._source):
             return ended(status=RunStatus.SKIPPED, reason=absent)
-        measured = self._measured(ended, build.revision, order, note, moved=linked is not None)
+        try:
+            measured = self._measured(ended, build.revision, order, note, moved=linked is not None)
+        except RtbisectError as error:
+            if (why := refused(error, settings.argv[0], self._source)) is None:
+                raise
+            return ended(status=RunStatus.SKIPPED, reason=why)
         return replace(measured, seconds=measured.seconds + linked.seconds) if linked else measured
 
     def _measured(

@@ -241,6 +241,9 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.NO_INTERPRETER: (
         "the first line of {program} in this revision asks for {interpreter}, which is not there"
     ),
+    Commands.NOT_STARTED: (
+        "{program} of this revision, or what starts it, cannot be started: {error}"
+    ),
     Commands.LATE: "the command ran longer than {limit_s:g} s",
     Commands.ENDED: "the command ended with {code}",
     Commands.LAST_ERROR: "{why}: {line}",

@@ -56,6 +56,24 @@ def test_a_build_script_without_an_interpreter_is_run_as_a_shell_runs_it(tmp_pat
     assert (trees.make("a" * 40, silent).path / "product").is_file()
 
 
+class WithProgram(FolderTree):
+    """A tree with a program of another machine."""
+
+    def checkout(self, sha):
+        path = super().checkout(sha)
+        (path / "build").write_bytes(b"\x7fELF\2\1\1\0")
+        (path / "build").chmod(0o755)
+        return path
+
+
+def test_a_build_program_that_the_kernel_refuses_fails_its_revision(tmp_path):
+    tree = WithProgram(tmp_path / "trees/t-b01")
+    trees, _ = trees_in(tmp_path, argv=("./build",), tree=lambda _number: tree)
+    made = trees.make("a" * 40, silent)
+    assert (made.path, made.seconds) == (None, 0.0)
+    assert made.error
+
+
 def test_a_tree_is_known_after_a_restart_and_to_its_own_campaign_alone(tmp_path):
     path = trees_in(tmp_path)[0].make("a" * 40, silent).path
     assert trees_in(tmp_path)[0].ready("a" * 40) == path

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -17,7 +16,6 @@ from rtbisect.model.subject import RunOrder
 from rtbisect.program import output, worktree_run
 from rtbisect.program.figures import NoFigureError, in_lines, reading_of
 from rtbisect.program.output import KEPT_BYTES, tail
-from rtbisect.program.startable import as_started, unstartable
 from rtbisect.program.wanted import Wanted
 from rtbisect.program.worktree_run import CommandInWorktree, CommandSettings
 
@@ -241,18 +239,6 @@ def test_a_script_that_is_not_executable_in_a_revision_skips_it(tmp_path):
     assert run.reason == Finding.of(Commands.NOT_EXECUTABLE, program="./bench.sh")
 
 
-def test_a_program_that_may_not_be_read_is_started(tmp_path, monkeypatch):
-    (tmp_path / "bench").write_text("#!/opt/gone/sh\n")
-    (tmp_path / "bench").chmod(0o755)
-    assert unstartable("./bench", tmp_path).kind == Commands.NO_INTERPRETER
-
-    def refused(*_words):
-        raise PermissionError
-
-    monkeypatch.setattr(Path, "open", refused)
-    assert unstartable("./bench", tmp_path) is None
-
-
 @pytest.mark.parametrize(
     ("first", "interpreter"),
     [
@@ -272,36 +258,21 @@ def test_a_script_whose_interpreter_is_not_there_skips_its_revision(tmp_path, fi
     assert (run.status, run.reason) == (skipped if interpreter else (RunStatus.COMPLETE, None))
 
 
+@pytest.mark.parametrize("content", [b"\x7fELF\2\1\1\0", b"#!/etc/passwd\n"])
+def test_a_program_that_the_kernel_refuses_skips_its_revision(tmp_path, content):
+    settings = replace(lab(tmp_path, "")._settings, argv=("./bench",))
+    (tmp_path / "tree/bench").write_bytes(content)
+    (tmp_path / "tree/bench").chmod(0o755)
+    run = CommandInWorktree(settings).run(*one_run(), lambda _n: None)
+    assert (run.status, run.reason.kind) == (RunStatus.SKIPPED, Commands.NOT_STARTED)
+
+
 def test_a_script_without_an_interpreter_is_run_as_a_shell_runs_it(tmp_path):
     settings = replace(lab(tmp_path, "")._settings, argv=("./bench.sh", "7"))
     (tmp_path / "tree/bench.sh").write_text('echo "x=$1"\n')
     (tmp_path / "tree/bench.sh").chmod(0o755)
     run = CommandInWorktree(settings).run(*one_run(), lambda _n: None)
     assert [m.value for m in run.measurements] == [7.0]
-
-
-@pytest.mark.parametrize(
-    ("content", "by_shell"),
-    [
-        (b"echo 1\n", True),
-        (b"", True),
-        (b"#!\necho 1\n", True),
-        (b"#!/bin/sh\n", False),
-        (b"\x7fELF\2\1\1\0", False),
-    ],
-)
-def test_only_what_the_kernel_refuses_as_a_script_is_run_by_a_shell(
-    tmp_path, monkeypatch, content, by_shell
-):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    bench = tmp_path / "bench"
-    bench.write_bytes(content)
-    assert as_started(("./bench", "a"), tmp_path) == ("./bench", "a")
-    bench.chmod(0o755)
-    shell = ("/bin/sh", "--") if by_shell else ()
-    assert as_started(("./bench", "a"), tmp_path) == (*shell, "./bench", "a")
-    name = str(bench) if by_shell else "bench"
-    assert as_started(("bench", "a"), tmp_path / "tree") == (*shell, name, "a")
 
 
 @pytest.mark.parametrize(

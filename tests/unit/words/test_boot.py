@@ -118,6 +118,11 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
         (Commands.NOT_THERE, {"program": "./x"}, "./x is not in this revision"),
         (Commands.NOT_EXECUTABLE, {"program": "./x"}, "./x is not executable in this revision"),
         (
+            Commands.NOT_STARTED,
+            {"program": "./x", "error": "Exec format error"},
+            "./x of this revision, or what starts it, cannot be started: Exec format error",
+        ),
+        (
             Commands.NO_INTERPRETER,
             {"program": "./x", "interpreter": "/bin/sh\\r"},
             "the first line of ./x in this revision asks for /bin/sh\\r, which is not there",

@@ -270,6 +270,8 @@ class Commands(Kind):
     NOT_EXECUTABLE = "command.not-executable", "program"
     #: The first line of the script names a program that is not on this machine.
     NO_INTERPRETER = "command.no-interpreter", "program interpreter"
+    #: The kernel does not start it, as one of another machine or without its dynamic linker.
+    NOT_STARTED = "command.not-started", "program error"
     LATE = "command.late", "limit_s"
     ENDED = "command.ended", "code"
     #: The last line that it printed as an error, beside what was found.
