@@ -22,7 +22,7 @@ from rtbisect.pipeline.search_loop import (
     proof_events,
 )
 from rtbisect.search import engine, stop, verification
-from rtbisect.search.ancestry import candidates_between
+from rtbisect.search.ancestry import candidates_between, forked_before
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.likelihood import hypotheses
 from rtbisect.search.parts import WHOLE_MODEL, Parts
@@ -190,20 +190,34 @@ def _said(answer: SearchAnswer) -> Said:
 
 def split(play: Played, spec: SearchSpec, between: str) -> Said:
     """Two culprits: the parts before and after the split are searched with what is left."""
-    world = play.world
-    named: dict[str, float] = {}
-    for ends in ((world.graph.older, between), (between, world.graph.newer)):
-        if play.boots < 2 * spec.calibrate_min:
-            break
-        part = candidates_between(world.graph, *ends)
-        builds = play.limits.max_builds
-        half = replace(spec, graph=part, max_boots=play.boots, max_builds=builds)
-        answer = engine.answer(rehearse(half, world)[0])
-        if answer.culprit:
-            named[answer.culprit] = answer.confidence
+    graph = play.world.graph
+    before, after = (graph.older, between), (between, graph.newer)
+    named = (_of_part(play, spec, *before) or {}) | (_of_part(play, spec, *after) or {})
     if not named:
         return said(Outcome.INCONCLUSIVE)
     return Said(Outcome.MULTIPLE_CULPRITS.value, tuple(named), min(named.values()))
+
+
+def _of_part(play: Played, spec: SearchSpec, good: str, bad: str) -> dict[str, float] | None:
+    """What a part of the range names, and how sure of it; None where that is left open. A merge of
+    a branch that lacks what `good` has is named if nothing on that branch is found to differ.
+    """
+    if play.boots < 2 * spec.calibrate_min:
+        return None
+    world = play.world
+    part, builds = candidates_between(world.graph, good, bad), play.limits.max_builds
+    half = replace(spec, graph=part, max_boots=play.boots, max_builds=builds)
+    answer = engine.answer(rehearse(half, world)[0])
+    if not answer.culprit:
+        return None if answer.outcome is Outcome.INCONCLUSIVE else {}
+    branches = [
+        _of_part(play, spec, world.graph.older, parent)
+        for parent in forked_before(world.graph, good, answer.culprit)
+    ]
+    on_branches = {sha: sure for branch in branches if branch for sha, sure in branch.items()}
+    if on_branches or None in branches:
+        return on_branches or None
+    return {answer.culprit: answer.confidence}
 
 
 def proved(play: Played, found: SearchEnd) -> Said:
