@@ -341,6 +341,9 @@ class Limits:
     #: A commit that a proof left undecided, and that is likely enough with its boots, is proved
     #: once more on others. In campaigns that began before it was, the search ended open.
     proves_again: bool = True
+    #: Of a part of a range that ends at a merge which is not worse than a parent of it, the branch
+    #: of that parent is searched. In campaigns that began before it was, the part ended open.
+    merged_branches: bool = True
     #: A machine may have two speeds. Not in campaigns that began before it might.
     speeds: bool = True
     #: A machine may drift. Not in campaigns that began before it might.
@@ -398,6 +401,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "ties": False,
     "pair_decides": False,
     "proves_again": False,
+    "merged_branches": False,
     "speeds": False,
     "grows_to": 0,
     "drift": False,

@@ -12,7 +12,7 @@ from rtbisect.model.kinds.pipeline import Joined, Parts, Proofs
 from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.pipeline.answer import Answer, unanswered
 from rtbisect.pipeline.search_and_proof import search_and_prove
-from rtbisect.search.ancestry import candidates_between, forked_before
+from rtbisect.search.ancestry import candidates_between, fork_of, forked_before
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
@@ -113,13 +113,13 @@ class _PartSearches:
         if not rest.commits:
             return Outcome.NO_REGRESSION
         answer = self._answer_of_part(rest)
-        if answer.outcome is Outcome.MERGE_CULPRIT and answer.culprit:
+        if merge := self._merge_of(answer):
             proved_before = len(self.proved)
-            ended = self._search_branches(good, answer.culprit, depth)
+            ended = self._search_branches(good, merge, depth, stands=bool(answer.culprit))
             if len(self.proved) > proved_before:
                 # The merge brought in what a commit of its branch had done.
                 return Outcome.CULPRIT
-            if Outcome.INCONCLUSIVE in ended:
+            if answer.culprit and Outcome.INCONCLUSIVE in ended:
                 reason = Finding.of(Parts.OPEN_BRANCH, merge=answer.culprit)
                 answer = unanswered(self.threshold.key, reason)
                 self.open = True
@@ -142,15 +142,27 @@ class _PartSearches:
             self.open |= answer.outcome in _UNNAMED
         return answer.outcome
 
-    def _search_branches(self, good: str, merge: str, depth: int) -> list[Outcome]:
+    def _merge_of(self, answer: Answer) -> str | None:
+        """The merge that a part ends at: one that is worse than all of its parents, or one that is
+        not, since what made it worse may have come in by a parent.
+        """
+        if answer.outcome is Outcome.MERGE_CULPRIT:
+            return answer.culprit
+        proof = answer.proof
+        refuted = proof is not None and proof.merge and proof.refuted
+        return answer.said.culprit if refuted and self.steps.setup.limits.merged_branches else None
+
+    def _search_branches(self, good: str, merge: str, depth: int, *, stands: bool) -> list[Outcome]:
         """A merge is worse than its parents where one of them lacks what `good` has: then a culprit
-        on that branch looks like the merge. From the good end such a branch is searched by itself;
-        gives how each of these searches ended.
+        on that branch looks like the merge, and from the good end the branch is searched by itself.
+        Where the merge does not stand, as a parent is as bad, the branch has what `good` has, or
+        more, and only what came after their fork is searched. Gives how these searches ended.
         """
         ended = []
         for parent in forked_before(self.graph, good, merge):
+            start = self.graph.older if stands else fork_of(self.graph, good, parent)
             self.steps.tell(Parts.FORKED, merge=merge, parent=parent, older=good)
-            ended.append(self.search(self.graph.older, parent, depth + 1))
+            ended.append(self.search(start, parent, depth + 1))
         return ended
 
     def _answer_of_part(self, rest: CommitGraph) -> Answer:

@@ -59,6 +59,13 @@ def forked_before(graph: CommitGraph, older: str, merge: str) -> tuple[str, ...]
     )
 
 
+def fork_of(graph: CommitGraph, one: str, other: str) -> str:
+    """The last candidate that two candidates have in common; the older end where there is none."""
+    ancestry = Ancestry(graph)
+    common = np.flatnonzero(ancestry.side(one) & ancestry.side(other))
+    return graph.commits[int(common[-1])].sha if common.size else graph.older
+
+
 @dataclass(frozen=True, slots=True)
 class _Stretches:
     """Which stretch each commit is in, and at which place."""

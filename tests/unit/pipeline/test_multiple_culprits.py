@@ -60,6 +60,18 @@ def test_without_boots_to_look_into_its_branch_a_merge_is_not_blamed(tmp_path, c
     assert {found for found, _ in result.candidates} <= set(map(sha, commits))
 
 
+@pytest.mark.parametrize(("rule", "named"), [(True, {1, 5}), *deep([], [(False, {1})])])
+def test_a_branch_that_forked_behind_the_first_culprit_has_the_second(tmp_path, rule, named):
+    """3 has the first one; 4 to 6 are a branch, 7 to 49 the other, which 50 merges it into. Where
+    the range is split at one of these, the second one comes in by a parent as bad as its merge.
+    """
+    limits = Limits(max_boots=200, max_builds=60, merged_branches=rule)
+    here = slower(1, 5, count=60, parents={7: (3,), 50: (49, 6)}, limits=limits).world(tmp_path)
+    result, _report = bisect.bisect(*here.open())
+    assert {found for found, _ in result.candidates} == set(map(sha, named))
+    assert result.outcome is Outcome.MULTIPLE_CULPRITS
+
+
 @pytest.mark.parametrize("most", deep([30, 50], [30, 50, 80]))
 def test_the_budget_is_that_of_the_campaign(tmp_path, most):
     """Of all parts of a range with two culprits, and of their proofs."""

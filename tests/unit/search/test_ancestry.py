@@ -7,7 +7,13 @@ import pytest
 from rtbisect.errors import ConfigError, InternalError
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.search import ancestry
-from rtbisect.search.ancestry import Ancestry, candidates_between, check_size, forked_before
+from rtbisect.search.ancestry import (
+    Ancestry,
+    candidates_between,
+    check_size,
+    fork_of,
+    forked_before,
+)
 
 #   good - a - b - m - z      x hangs on an ancestor of good (boundary `old`)
 #           \- c -/ |
@@ -128,3 +134,10 @@ def test_a_part_of_a_graph_holds_what_lies_between_two_revisions():
 )
 def test_branches_of_a_merge_that_forked_before_a_revision(older, branches):
     assert forked_before(DIAMOND, older, "m") == branches
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "fork"), [("b", "c", "a"), ("b", "m", "b"), ("x", "b", "good")]
+)
+def test_the_fork_of_two_commits(one, other, fork):
+    assert fork_of(DIAMOND, one, other) == fork_of(DIAMOND, other, one) == fork
