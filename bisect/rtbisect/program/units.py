@@ -24,9 +24,10 @@ _PREFIXES = {
     None: 1.0, "m": 1e-3, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12,
     "ki": 2.0**10, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40,
 }  # fmt: skip
-#: A prefix, and what is counted by it: `Gbit`, `Kelem`, `Gi`. Words that begin with such a letter
-#: are cut, too, which does no harm: `Gates` stay of one kind with `Gates`.
-_COUNTED = re.compile(r"([kKMGT]i?|m(?=[WJ]?$))?(.*)", re.DOTALL)
+#: A prefix, and what is counted by it: `Gbit`, `Kelem`, `Gi`. The i of `Kitems` and `Miops` is none
+#: of a prefix: that stands before bits and bytes, or alone. Words that begin with such a letter are
+#: cut, too, which does no harm: `Gates` stay of one kind with `Gates`.
+_COUNTED = re.compile(r"([kKMGT](?:i(?=(?:[bB]|bits?|[bB]ytes?)?$))?|m(?=[WJ]?$))?(.*)", re.DOTALL)
 _SAME = {"ops": "op", "IOPS": "iops", "Byte": "B", "Bytes": "B", "b": "bit", "bits": "bit"}
 
 #: Ends of names that say the unit.
