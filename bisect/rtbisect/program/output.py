@@ -37,9 +37,11 @@ KEPT_BYTES = 1024 * 1024
 #: Code that copies itself, or a table that lies between functions, ends with a signal then.
 _MOVED = "; leave out --relayout where the program breaks when its functions move"
 
-#: Terminal escapes (colours; titles and links, which BEL or ESC \ ends), which many programs print
-#: even without a terminal.
-_ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]|\x1b\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)")
+#: What is no text: byte order marks of files, and terminal escapes (colours; titles and links,
+#: which BEL or ESC \ ends), which many programs print even without a terminal.
+_NO_TEXT = re.compile(
+    r"\x1b\[[0-9;?]{0,20}[A-Za-z]|\x1b\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|\ufeff"
+)
 
 
 def check_goes_on(done: Completed, where: str, log: Path, *, moved: bool = False) -> None:
@@ -87,7 +89,7 @@ def whole(path: Path) -> str:
 
 
 def _text(data: bytes) -> str:
-    return _ANSI.sub("", data.decode("utf-8", "replace"))
+    return _NO_TEXT.sub("", data.decode("utf-8", "replace"))
 
 
 def keep_end(path: Path) -> None:

@@ -56,9 +56,14 @@ def unit_of_tool(tool: Format, metric: str) -> str:
     if tool is Format.GO:
         _, colon, unit = metric.rpartition(":")
         # What stands behind a colon may be a part of the name, as in BenchmarkRead/size:10.
-        return "ns/op" if not colon else unit if unit.endswith(_RATES) else ""
+        return _TIME_OF_GO if not colon else unit if unit.endswith(_RATES) else ""
     return "%" if (tool, metric) == (Format.RTLA, "noise") else _UNITS[tool]
 
+
+#: Unit of the time of a benchmark of Go.
+_TIME_OF_GO = "ns/op"
+#: What the name of the CPU time of a benchmark of google-benchmark ends with.
+_CPU = ":cpu"
 
 #: Ends of units that `go test -bench` prints.
 _RATES = ("/op", "/s")
@@ -81,19 +86,26 @@ def read(text: str, tool: Format, metric: str) -> list[Figure]:
         raise NoFigureError(Commands.NO_OUTPUT_OF, tool=tool.value)
     wanted = metric or _USUAL.get(tool, "")
     names = list(dict.fromkeys(each.name for each in figures))
-    if not wanted and tool is Format.GO:
-        # Without a name, skip the allocation figures next to the time of a benchmark.
-        names = list(dict.fromkeys(each.name for each in figures if each.unit == "ns/op"))
     if not wanted:
-        if len(names) > 1:
-            raise NoFigureError(Commands.SEVERAL, figures=len(names), **listed(names))
-        wanted = names[0]
+        times = _times(figures, names, tool)
+        if len(times) > 1:
+            raise NoFigureError(Commands.SEVERAL, figures=len(times), **listed(times))
+        # A benchmark of Go may tell other figures alone, each of which has a name to ask for.
+        wanted = times[0] if times else _TIME_OF_GO
     found = [each for each in figures if each.name == wanted]
     if not found:
         raise NoFigureError(
             Commands.OTHER_OF, tool=tool.value, metric=cut(wanted, 80), **listed(names)
         )
     return found
+
+
+def _times(figures: list[Figure], names: list[str], tool: Format) -> list[str]:
+    """Those of the names that are no allocation or CPU time beside the time of a benchmark."""
+    if tool is Format.GO:
+        return list(dict.fromkeys(each.name for each in figures if each.unit == _TIME_OF_GO))
+    beside = {name + _CPU for name in names} if tool is Format.GOOGLE_BENCHMARK else ()
+    return [name for name in names if name not in beside]
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -156,7 +168,7 @@ def _google_benchmark(text: str) -> Iterator[Figure]:
             continue
         name = str(row.get("run_name", row.get("name", "")))
         unit = cut(str(row.get("time_unit", "ns")), _LONGEST_UNIT)
-        for key, end in (("real_time", ""), ("cpu_time", ":cpu")):
+        for key, end in (("real_time", ""), ("cpu_time", _CPU)):
             yield from (Figure(name + end, each, unit) for each in _floats(row.get(key)))
     lines = [_GOOGLE.fullmatch(line.rstrip()) for line in (() if rows else _lines(text))]
     table = [found for found in lines if found]
@@ -165,7 +177,7 @@ def _google_benchmark(text: str) -> Iterator[Figure]:
         # Beside the rows that it is made of; a benchmark may be called so, too.
         if not any(found[1].removesuffix(end) in names - {found[1]} for end in _AGGREGATES):
             yield Figure(found[1], _number(found[2]), found[3])
-            yield Figure(f"{found[1]}:cpu", _number(found[4]), found[5])
+            yield Figure(found[1] + _CPU, _number(found[4]), found[5])
 
 
 _PYTEST_HEAD = re.compile(rf"Name \(time in {_TIME}\)\s{{1,200}}Min\s.{{0,400}}")
@@ -205,7 +217,7 @@ def _go(text: str) -> Iterator[Figure]:
     for found in table:
         benchmark = found[1] if of_cpus else found[1] + (found[2] or "")
         for value, unit in _GO_CELL.findall(found[3]):
-            name = benchmark if unit == "ns/op" else f"{benchmark}:{unit}"
+            name = benchmark if unit == _TIME_OF_GO else f"{benchmark}:{unit}"
             yield Figure(name, _number(value), unit)
 
 

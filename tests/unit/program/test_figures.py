@@ -44,6 +44,10 @@ def reading(tmp_path, text, **wanted):
         ('{"cut": [\n{"p": 2}', {"metric": "p"}, (2.0,), ""),
         ('{"a\u2028b": {"p": 3}}', {"json_path": "[*].p"}, (3.0,), ""),
         (b"\xff\xfe\np99=\x1b[31m11.5\x1b[0m\n", {"metric": "p99"}, (11.5,), ""),
+        # A byte order mark, of each file that was printed.
+        ("\ufeffp99=1\n\ufeffp99=2\n", {"metric": "p99"}, (1.0, 2.0), ""),
+        ('\ufeff{"p99": 3}', {}, (3.0,), ""),
+        ('\ufeff{"p99": 3}', {"json_path": "p99"}, (3.0,), ""),
         (
             b"\x1b]0;bench\x07p99=\x1b]8;;https://example.org\x1b\\11.5",
             {"metric": "p99"},

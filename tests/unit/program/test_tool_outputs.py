@@ -125,6 +125,43 @@ def test_a_name_that_a_tool_did_not_measure_is_said_with_those_that_it_did():
     assert error.value.found.kind == Commands.SEVERAL
 
 
+@pytest.mark.parametrize("end", ["txt", "json"])
+def test_the_only_google_benchmark_needs_no_name(tmp_path, end):
+    text = (DATA / f"google-benchmark.{end}").read_text()
+    out = tmp_path / "out"
+    # As with --benchmark_filter=BM_Slow.
+    if end == "json":
+        told = json.loads(text)
+        told["benchmarks"] = [row for row in told["benchmarks"] if row["run_name"] == "BM_Slow"]
+        out.write_text(json.dumps(told))
+    else:
+        out.write_text("\n".join(row for row in text.splitlines() if "BM_Copy" not in row))
+    assert reading(out, "google-benchmark") == reading(out, "google-benchmark", "BM_Slow")
+    with pytest.raises(NoFigureError) as error:
+        reading(DATA / f"google-benchmark.{end}", "google-benchmark")
+    assert error.value.found == Like(
+        Commands.SEVERAL, figures=3, names=("BM_Copy/64", "BM_Copy/4096", "BM_Slow")
+    )
+
+
+def test_the_end_of_a_cpu_time_is_one_of_google_benchmark_alone(tmp_path):
+    out = tmp_path / "out"
+    out.write_text('{"results": [{"command": "x", "mean": 1}, {"command": "x:cpu", "mean": 2}]}')
+    with pytest.raises(NoFigureError) as error:
+        reading(out, "hyperfine")
+    assert error.value.found.data["names"] == ("x", "x:cpu")
+
+
+def test_a_go_benchmark_without_a_time_is_said_with_what_it_tells(tmp_path):
+    """As after b.ReportMetric(0, "ns/op")."""
+    out = tmp_path / "out"
+    out.write_text("BenchmarkRead-8 \t 100\t 12.5 rows/s\n")
+    with pytest.raises(NoFigureError) as error:
+        reading(out, "go")
+    assert error.value.found == Like(Commands.OTHER_OF, names=("BenchmarkRead:rows/s",))
+    assert reading(out, "go", "BenchmarkRead:rows/s").values == (12.5,)
+
+
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "1e400"])
 def test_a_number_of_a_tool_that_is_none_is_said(tmp_path, word):
     out = tmp_path / "out"
