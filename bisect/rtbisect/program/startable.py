@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 #: Linux reads so many bytes of it (BINPRM_BUF_SIZE).
 _LONGEST_FIRST_LINE = 256
 _NAMES = re.compile(rb"#![ \t]*([^ \t\n]+)")
+#: How execve(2) says that a file, or what its first line names, is not one that this machine can
+#: run. A script that names itself is a loop.
+_REFUSED = (
+    errno.ENOEXEC, errno.EACCES, errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ELIBBAD,
+    errno.EINVAL,
+)  # fmt: skip
 
 
 def unstartable(program: str, tree: Path) -> Finding | None:
@@ -42,10 +48,6 @@ def unstartable(program: str, tree: Path) -> Finding | None:
         named = cut(interpreter.replace("\r", "\\r"), 160)
         return Finding.of(Commands.NO_INTERPRETER, program=cut(program, 160), interpreter=named)
     return None
-
-
-#: How execve(2) says that a file is not one that this machine can run.
-_REFUSED = (errno.ENOEXEC, errno.EACCES, errno.ENOENT, errno.ELIBBAD, errno.EINVAL)
 
 
 def refused(error: RtbisectError, program: str, tree: Path) -> Finding | None:

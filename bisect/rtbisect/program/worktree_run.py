@@ -231,8 +231,8 @@ class CommandInWorktree:
                 status, reason, reading = self._count(done, out, counting)
             else:
                 status, reason, reading = self._outcome(done, out, order.unit)
-        refused = reason is not None and reason.kind == Commands.UNCOUNTABLE
-        if status is RunStatus.INVALID and not refused and (errors := tail(err)):
+        uncountable = reason is not None and reason.kind == Commands.UNCOUNTABLE
+        if status is RunStatus.INVALID and not uncountable and (errors := tail(err)):
             reason = Finding.of(Commands.LAST_ERROR, why=reason, line=cut(errors[-1], 160))
         try:
             # Before its output is cut: that may be what has filled the disk.
@@ -243,7 +243,7 @@ class CommandInWorktree:
                 keep_end(path)
         # A signal is valgrind's then, and none of the command. One that comes only where the
         # command is counted beside its figure leaves that as it is.
-        if not (refused or (order.count and not settings.counted)):
+        if not (uncountable or (order.count and not settings.counted)):
             check_goes_on(done, f"on {revision[:12]}", err, moved=moved)
         measured = ended(
             status=status,

@@ -258,7 +258,9 @@ def test_a_script_whose_interpreter_is_not_there_skips_its_revision(tmp_path, fi
     assert (run.status, run.reason) == (skipped if interpreter else (RunStatus.COMPLETE, None))
 
 
-@pytest.mark.parametrize("content", [b"\x7fELF\2\1\1\0", b"#!/etc/passwd\n"])
+@pytest.mark.parametrize(
+    "content", [b"\x7fELF\2\1\1\0", b"#!/etc/passwd\n", b"#!./bench\n", b"#!bench/x\n"]
+)
 def test_a_program_that_the_kernel_refuses_skips_its_revision(tmp_path, content):
     settings = replace(lab(tmp_path, "")._settings, argv=("./bench",))
     (tmp_path / "tree/bench").write_bytes(content)
