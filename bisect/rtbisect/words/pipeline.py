@@ -320,8 +320,9 @@ SENTENCES: Mapping[str, Words] = {
     ),
     Ends.FRESH_DIFFER: (
         "at both ends a {voice.run} right after a checkout or build differs from those behind it,"
-        " as {fresh:in {unit}} from {behind:in {unit}}: fewer {voice.run}s find the commit where"
-        " the command makes one of its own first, as sh -c './bench >/dev/null; ./bench'"
+        " as {fresh:in {unit}} from {behind:in {unit}}: with a command that first runs once for"
+        " nothing, as -- sh -c './bench >/dev/null; ./bench', a search needs fewer {voice.run}s;"
+        " to begin such a one press Ctrl-C"
     ),
     Ends.COMPARED: "{boots} + {boots} boots compared",
     Ends.NOT_SEARCHED: "the range was not searched: `rtbisect bisect` finds the commit",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the first runs of both ends say of the request."""
 
+import random
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -60,6 +61,18 @@ ORDER = ("old", "new", "new", "old", "old", "new", "new", "old", "old", "new", "
 NOISE = (0.1, 0.3, 0.2, 0.0, 0.1, 0.2, 0.3, 0.2, 0.0, 0.1, 0.3, 0.2)
 CHECKED_OUT, BUILT = (0, 1, 3, 5, 7, 9, 11), (0, 1)
 REBUILT = ((REBUILT_S, "1.0"),)
+
+
+@pytest.mark.parametrize("built_apart", [False, True])
+@pytest.mark.parametrize("skew", [0.2, 1.5])
+def test_noise_is_hardly_ever_told(built_apart, skew):
+    """Also where single runs take many times as long as most."""
+    number = replace(COMMAND.threshold(), statistic=Statistic.MEDIAN)
+    rng, kinds = random.Random(1), []
+    for _ in range(2000):
+        runs = [(sha, rng.lognormvariate(0, skew), ()) for sha in ORDER]
+        heed(looking(kinds, runs, old=4.0, new=5.0, built_apart=built_apart), number, "old", "new")
+    assert len(kinds) < 0.01 * 2000
 
 
 @pytest.mark.parametrize(
