@@ -32,7 +32,7 @@ CLEAR = 5
 
 def beside(steps: Steps, threshold: Threshold, answer: Answer) -> tuple[Finding, ...]:
     """What counts say of the commit and its parent, of both ends where none is named; () where
-    nobody asks for them, or nothing is left to run.
+    nobody asks for them, or nothing is left to run, from the beginning or meanwhile.
     """
     request = steps.setup.request
     if steps.traits.measured is not Measured.COMMAND or not CommandRequest.of(request).count:

@@ -29,6 +29,7 @@ from rtbisect.program.output import (
     MOST_PRINTED_BYTES,
     NOT_RUN,
     check_goes_on,
+    check_room,
     keep_end,
     not_there,
     tail,
@@ -242,16 +243,15 @@ class BuildTrees:
         log.unlink(missing_ok=True)
         done = self._started(path, sha, seed, log, note)
         lines = tail(log)
-        if not done.ok and shutil.disk_usage(path.parent).free < FULL_BYTES:
+        try:
+            if not done.ok:
+                check_room(f"after {done.seconds:.0f} s of a link of {sha[:12]}", path.parent)
+        except InfrastructureError:
             # So that there is room when the search goes on.
             for number, _ in list(self._kept()):
                 if self._tree(number).path != path:
                     self._drop(number)
-            raise InfrastructureError(
-                f"the disk is full after {done.seconds:.0f} s of a link of {sha[:12]}",
-                f"make room at {path.parent}; `rtbisect resume` goes on then",
-                retryable=False,
-            )
+            raise
         keep_end(log)
         check_goes_on(done, f"in a link of {sha[:12]}", log)
         return Made(path, "" if done.ok else self._why(done, lines), done.seconds)

@@ -57,10 +57,10 @@ def uncommitted_diff(repo: Path) -> tuple[str, bytes]:
 
 def _as_its_owner(git: Git) -> tuple[str, ...]:
     """So that a work tree is compared with its HEAD as its owner does, for whom lines that end in
-    CRLF may be no change, and large files of Git LFS stand for their pointers: most have its filter
-    in a configuration that is not read, or in none and pointers for files, which it leaves as they
-    are. A clone may name the filter of a git-lfs that is not installed: then its files are compared
-    as they are.
+    CRLF may be no change, and large files of Git LFS stand for their pointers. The filter for these
+    is given here: `git lfs install` writes it into a configuration that is not read. Files that are
+    pointers still pass it as they are. Where git-lfs is not installed files are compared as they
+    are, also in a clone that names its filter.
     """
     listing = git.try_("config", "-z", "--show-scope", "--get-all", "core.autocrlf").stdout
     scopes, values = listing.split("\0")[::2], listing.split("\0")[1::2]
