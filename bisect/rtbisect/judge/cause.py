@@ -72,7 +72,7 @@ def cause(  # noqa: PLR0913  (two factors with two levels each: four samples, tw
 
 def _judged(threshold: Threshold, base: Sample, new: Sample, alpha: float) -> Judgement:
     """As the proof judges: shares of failures differ by the smallest effect where their interval
-    reaches it. What looks have shown there has at one of them no larger p.
+    reaches it. Boots that a proof tells apart at several looks are told apart at one look, too.
     """
     if threshold.statistic is not Statistic.FRACTION:
         return judge(threshold, base, new, alpha=alpha)

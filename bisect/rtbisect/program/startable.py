@@ -67,7 +67,8 @@ def as_started(argv: Sequence[str], tree: Path) -> tuple[str, ...]:
     """The command as execvp(3) and every shell start it at the top of `tree`: execve(2) refuses a
     script whose first line names no interpreter, and /bin/sh runs it then.
     """
-    found = argv[0] if "/" in argv[0] else shutil.which(argv[0]) or argv[0]
+    # What is on no path is nowhere, though a file of the tree may be called so.
+    found = argv[0] if "/" in argv[0] else shutil.which(argv[0]) or ""
     place = tree / found
     if not (place.is_file() and os.access(place, os.X_OK)):
         return tuple(argv)

@@ -49,6 +49,13 @@ def test_only_what_the_kernel_refuses_as_a_script_is_run_by_a_shell(
     assert as_started(("bench", "a"), tmp_path / "tree") == (*shell, name, "a")
 
 
+def test_a_file_of_the_tree_is_not_started_by_its_name_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    (tmp_path / "bench").write_text("echo 1\n")
+    (tmp_path / "bench").chmod(0o755)
+    assert as_started(("bench",), tmp_path) == ("bench",)
+
+
 def refusal(number, file):
     error = InfrastructureError("it cannot be started")
     error.__cause__ = OSError(number, os.strerror(number), file)
