@@ -50,9 +50,12 @@ def is_unit(text: str) -> bool:
 
 
 def unit_of(metric: str) -> str:
-    """The unit that the name of a figure ends with, as `p99_us`; "" for none."""
-    _, underscore, end = metric.rpartition("_")
-    return _SUFFIXES.get(end, "") if underscore else ""
+    """The unit that the name of a figure ends with, as `p99_us`; "" for none, and for that of a
+    rate, as `ops_per_s`, which is no time.
+    """
+    before, underscore, end = metric.rpartition("_")
+    rate = before.split("_")[-1] == "per"
+    return _SUFFIXES.get(end, "") if underscore and not rate else ""
 
 
 def usual(unit: str, like: str) -> str:

@@ -60,6 +60,7 @@ def reading(tmp_path, text, **wanted):
         ("2 us/op\n900 ns/op", {}, (2.0, 0.9), "us/op"),
         ("clock=800 MHz\nclock=1.2 GHz", {"metric": "clock"}, (800.0, 1200.0), "MHz"),
         ("950/s", {}, (950.0,), "/s"),
+        ("ops_per_s: 950 ops/s", {"metric": "ops_per_s"}, (950.0,), "ops/s"),
         ("time: 12%", {"metric": "time"}, (12.0,), "%"),
         # A line that ends like an object and is none.
         ("p=3\ndone in {3}", {"metric": "p"}, (3.0,), ""),

@@ -8,7 +8,15 @@ from rtbisect.program.units import factor, is_unit, unit_of
 
 @pytest.mark.parametrize(
     ("name", "unit"),
-    [("p99_us", "us"), ("wall_s", "s"), ("s", ""), ("p99", ""), ("rss_bytes", "B")],
+    [
+        ("p99_us", "us"),
+        ("wall_s", "s"),
+        ("s", ""),
+        ("p99", ""),
+        ("rss_bytes", "B"),
+        ("ops_per_s", ""),
+        ("paper_s", "s"),
+    ],
 )
 def test_a_name_may_say_its_unit(name, unit):
     assert unit_of(name) == unit
