@@ -319,10 +319,10 @@ SENTENCES: Mapping[str, Words] = {
         " of the revision? If it does not, press Ctrl-C"
     ),
     Ends.FRESH_DIFFER: (
-        "at both ends a {voice.run} right after a checkout or build differs from those behind it,"
-        " as {fresh:in {unit}} from {behind:in {unit}}: with a command that first runs once for"
-        " nothing, as -- sh -c './bench >/dev/null; ./bench', a search needs fewer {voice.run}s;"
-        " to begin such a one press Ctrl-C"
+        "at both ends a {voice.run} right after a checkout or build differs from later ones:"
+        " {fresh:in {unit}}, then {behind:in {unit}}. A command that first warms up, as -- sh -c"
+        " './bench >/dev/null; ./bench', needs fewer {voice.run}s: to search with it press Ctrl-C"
+        " and begin anew"
     ),
     Ends.COMPARED: "{boots} + {boots} boots compared",
     Ends.NOT_SEARCHED: "the range was not searched: `rtbisect bisect` finds the commit",

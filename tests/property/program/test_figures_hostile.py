@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from helpers.depth import deep
 from helpers.findings import words
-from rtbisect.program.figures import LARGEST, TIMES, NoFigureError, in_lines, reading_of
+from rtbisect.program.figures import LARGEST, NoFigureError, in_lines, reading_of
 from rtbisect.program.tool_outputs import Format
+from rtbisect.program.units import TIMES
 from rtbisect.program.wanted import Wanted, read
 
 NUMBERS = st.floats(-LARGEST, LARGEST, allow_nan=False)
