@@ -7,7 +7,6 @@ A kernel that does not build is a value. Raised are only faults of the configura
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import time
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 from rtbisect.errors import ConfigError, InfrastructureError, InternalError
 from rtbisect.kernel import (
     blame,
+    compiler_cache,
     config_check,
     confined,
     first_error,
@@ -30,10 +30,9 @@ from rtbisect.kernel.blame import MachineState, TreeError
 from rtbisect.kernel.cache import BuildCache, cache_key
 from rtbisect.kernel.elf import NotElfError
 from rtbisect.kernel.products import ALL_OBJECTS, Products, collect, image_of
-from rtbisect.kernel.sandbox import CCACHE, FRAGMENTS, MOD, OUT, SRC, Sandbox
+from rtbisect.kernel.sandbox import FRAGMENTS, MOD, OUT, SRC, Sandbox
 from rtbisect.kernel.settings import (
     ALIGNMENTS,
-    CCACHE_SIZE,
     OWN_FRAGMENT,
     REPRODUCIBLE,
     SLOTS,
@@ -177,6 +176,8 @@ class KernelBuilder:
             kept = relinked and space.objects == tree
             large = not kept and space.outgrown(self._settings.bounds)
             space.open(place, fresh=request.fresh or large, tools=tools)
+            script = compiler_cache.PLAIN if kept else compiler_cache.script(place)
+            space.put(space.fragments, compiler_cache.WRAPPER, script).chmod(0o755)
             if relinked:
                 space.put(space.fragments, relink.WRAPPER, relink.SCRIPT).chmod(0o755)
             yield _Task(
@@ -365,7 +366,7 @@ class KernelBuilder:
 
     def _argv(self, request: BuildRequest, *targets: str) -> list[str]:
         """A make command line; LOCALVERSION= keeps a "+" out of the release string."""
-        compiler = f"ccache {self._settings.compiler}"
+        compiler = f"{FRAGMENTS}/{compiler_cache.WRAPPER} {self._settings.compiler}"
         words = ["make", "-s", "-C", SRC, f"O={OUT}", f"-j{self._settings.make_jobs}"]
         words += ["LOCALVERSION=", f"CC={compiler}", "HOSTCC=ccache gcc"]
         return [*words, *targets, *_flags(request)]
@@ -414,22 +415,13 @@ class KernelBuilder:
         raise blame.fault(owned, task.request.revision)
 
     def _sandbox(self, source: Path, space: Workspace, tools: str) -> Sandbox:
-        # Its depend mode spares a fifth of a first build, and does not see what `.incbin` includes:
-        # an image could hold code of another revision.
-        env = REPRODUCIBLE | {
-            "CCACHE_DIR": CCACHE,
-            "CCACHE_COMPILERCHECK": "content",
-            # It knows the compiler by itself, and not the assembler behind it.
-            "CCACHE_NAMESPACE": hashlib.sha256(tools.encode()).hexdigest()[:16],
-            "CCACHE_MAXSIZE": CCACHE_SIZE,
-        }
         return Sandbox(
             source=source,
             out=space.out,
             modules=space.modules,
             fragments=space.fragments,
             ccache=space.ccache,
-            env=env,
+            env=REPRODUCIBLE | compiler_cache.environment(tools),
             bounds=self._settings.bounds,
             uid=space.uid,
         )

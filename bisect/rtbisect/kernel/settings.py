@@ -28,9 +28,6 @@ def uid_of(root: Path) -> int:
     return _UIDS[zlib.crc32(os.fsencode(root.resolve())) % len(_UIDS)]
 
 
-#: Size that the cache may have, in the syntax of ccache.
-CCACHE_SIZE = "5G"
-
 #: Everything that would otherwise differ between two builds of the same source.
 REPRODUCIBLE = {
     "KBUILD_BUILD_TIMESTAMP": "Sun Sep  9 01:46:40 UTC 2001",

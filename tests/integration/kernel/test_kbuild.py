@@ -109,6 +109,18 @@ class TestReuse:
         assert not two.reused
         assert lab.store.path(two.kernel).is_file()
 
+    @pytest.mark.parametrize("where", ["fs/eventpoll.c", "include/linux/toy.h", "fs/more.c"])
+    def test_no_object_holds_bytes_of_another_revision(self, toy, lab, where):
+        directive = 'asm(".pushsection .rodata\\n.incbin \\"/build/src/blob\\"\\n.popsection");\n'
+        if where == "fs/more.c":
+            toy.change("fs/eventpoll.c", "#include", '#include "more.c"\n#include')
+        with (toy.path / where).open("a") as stream:
+            stream.write(directive)
+        for text in (b"one of two", b"two of two"):
+            (toy.path / "blob").write_bytes(text)
+            build = lab.build(toy, toy.commit(), fresh=True)
+            assert text in lab.store.path(build.kernel).read_bytes()
+
     def test_only_what_changed_is_compiled(self, toy, lab):
         lab.build(toy, toy.first)
         out = lab.space().out
