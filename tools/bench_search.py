@@ -61,12 +61,7 @@ def load(path: Path) -> list[tables.Trial]:
 
 def report(rows: list[tables.Trial]) -> None:
     known = cells("all")
-    by_name = {cell.name: cell for cell in known}
-    rows = [
-        tables.rescored(row, by_name[row["cell"]]) if row["cell"] in by_name else row
-        for row in rows
-    ]
-    groups = tables.grouped(rows, list(by_name), ARMS)
+    groups = tables.grouped(rows, [cell.name for cell in known], ARMS)
     tables.answers(groups)
     tables.reliability(groups)
     tables.against_oracle(groups)

@@ -22,7 +22,7 @@ from rtbisect.pipeline.search_loop import (
     proof_events,
 )
 from rtbisect.search import engine, stop, verification
-from rtbisect.search.ancestry import candidates_between, forked_before
+from rtbisect.search.ancestry import candidates_between, forks
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.likelihood import hypotheses
 from rtbisect.search.parts import WHOLE_MODEL, Parts
@@ -212,7 +212,7 @@ def _of_part(play: Played, spec: SearchSpec, good: str, bad: str) -> dict[str, f
         return None if answer.outcome is Outcome.INCONCLUSIVE else {}
     branches = [
         _of_part(play, spec, world.graph.older, parent)
-        for parent in forked_before(world.graph, good, answer.culprit)
+        for parent in forks(world.graph, good, answer.culprit)
     ]
     on_branches = {sha: sure for branch in branches if branch for sha, sure in branch.items()}
     if on_branches or None in branches:

@@ -16,8 +16,8 @@ from rtbisect.search.ancestry import Ancestry
 from searchbench import git_arms
 from searchbench.bounds import bounds
 from searchbench.histories import history
-from searchbench.scoring import NOTHING, nameable
-from searchbench.strange import Strange, world_of
+from searchbench.scoring import NOTHING
+from searchbench.strange import Strange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -66,25 +66,6 @@ def as_few_right(stated: Sequence[float], hits: int) -> float:
 def mean(values: Iterable[float]) -> float:
     held = list(values)
     return sum(held) / len(held) if held else math.nan
-
-
-def rescored(row: Trial, cell: Cell) -> Trial:
-    """A row of the time before sets were weighed: what it lacks. How large its set was nobody
-    knows, and that it is right means that it holds a culprit.
-    """
-    if "strict" in row:
-        return row
-    alone = row["outcome"] == "culprit"
-    # Several culprits are a wrong answer where there is one.
-    possible = row["outcome"] != "multiple_culprits" or cell.two > 0
-    return row | {
-        "right": row["right"] and possible,
-        "holds": row["right"] and row["outcome"] in NAMED,
-        "strict": row["right"] and alone,
-        "size": int(alone),
-        "first": "",
-        "nameable": nameable(world_of(cell, ancestry(cell.history), row["trial"])),
-    }
 
 
 def grouped(rows: list[Trial], order: list[str], arms: Iterable[str]) -> dict[Any, list[Trial]]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the first runs of both ends say of the request: the unit, a figure that never changes, first
-runs that differ from those behind them, or a change the other way round. Of a command only; who
+runs that differ from later ones, or a change the other way round. Of a command only; who
 asks for a kernel's figure takes it from a list.
 """
 

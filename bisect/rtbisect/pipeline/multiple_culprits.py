@@ -12,7 +12,7 @@ from rtbisect.model.kinds.pipeline import Joined, Parts, Proofs
 from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.pipeline.answer import Answer, unanswered
 from rtbisect.pipeline.search_and_proof import search_and_prove
-from rtbisect.search.ancestry import candidates_between, fork_of, forked_before
+from rtbisect.search.ancestry import candidates_between, forks
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
@@ -159,8 +159,8 @@ class _PartSearches:
         more, and only what came after their fork is searched. Gives how these searches ended.
         """
         ended = []
-        for parent in forked_before(self.graph, good, merge):
-            start = self.graph.older if stands else fork_of(self.graph, good, parent)
+        for parent, fork in forks(self.graph, good, merge).items():
+            start = self.graph.older if stands else fork
             self.steps.tell(Parts.FORKED, merge=merge, parent=parent, older=good)
             ended.append(self.search(start, parent, depth + 1))
         return ended

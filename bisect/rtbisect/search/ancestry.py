@@ -45,25 +45,20 @@ def candidates_between(graph: CommitGraph, older: str, newer: str) -> CommitGrap
     return CommitGraph(older, newer, tuple(candidates))
 
 
-def forked_before(graph: CommitGraph, older: str, merge: str) -> tuple[str, ...]:
-    """Parents of a merge that lack what `older` has. A culprit on such a branch looks like the
-    merge where kernels are compared with `older`.
+def forks(graph: CommitGraph, older: str, merge: str) -> dict[str, str]:
+    """Parents of a merge that lack what `older` has, each with the last candidate that both have in
+    common (the older end of the graph where there is none). A culprit on such a branch looks like
+    the merge where kernels are compared with `older`.
     """
-    ancestry = Ancestry(graph)
+    ancestry, found = Ancestry(graph), {}
     start = ancestry.index.get(older)
-    places = {parent: ancestry.index.get(parent) for parent in graph.parents_of(merge)}
-    return tuple(
-        parent
-        for parent, place in places.items()
-        if start is not None and place is not None and not ancestry.ancestors_or_self(place)[start]
-    )
-
-
-def fork_of(graph: CommitGraph, one: str, other: str) -> str:
-    """The last candidate that two candidates have in common; the older end where there is none."""
-    ancestry = Ancestry(graph)
-    common = np.flatnonzero(ancestry.side(one) & ancestry.side(other))
-    return graph.commits[int(common[-1])].sha if common.size else graph.older
+    for parent in graph.parents_of(merge):
+        branch = ancestry.side(parent)
+        if start is None or parent not in ancestry.index or branch[start]:
+            continue
+        common = np.flatnonzero(branch & ancestry.ancestors_or_self(start))
+        found[parent] = graph.commits[int(common[-1])].sha if common.size else graph.older
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -252,17 +252,6 @@ def test_hours_are_compared_by_kind_of_range(capsys):
     assert all("n=5" in line and "ratio 1.50 [1.50,1.50]" in line for line in told)
 
 
-def test_rows_of_before_are_scored_as_those_of_today():
-    cell = Cell("old", "linear-30", 2.0, boot=0.3)
-    old = {"cell": "old", "trial": 1, "outcome": "multiple_culprits", "right": True}
-    assert not tables.rescored(old, cell)["right"]
-    assert tables.rescored(old, replace(cell, two=1.0))["right"]
-    alone = tables.rescored(old | {"outcome": "culprit"}, cell)
-    assert (alone["strict"], alone["size"], alone["nameable"]) == (True, 1, True)
-    a_set = tables.rescored(old | {"outcome": "culprit_set"}, cell)
-    assert (a_set["right"], a_set["strict"], a_set["holds"]) == (True, False, True)
-
-
 @pytest.mark.parametrize("sha", ["abc", "g" * 40, "0" * 41])
 def test_a_commit_that_is_none_opens_nothing(sha, monkeypatch, tmp_path, capsys):
     log = tmp_path / "opened.jsonl"
