@@ -12,9 +12,10 @@ measured are appended to tools/data/real/rows.jsonl, and an arm or a revision th
 not asked again. DIR holds a clone of each project, by the last part of its address. A figure is
 one of tools/real_figures.py, run by --python, which has what `needs` names installed, and
 git-bayesect==1.2 for the arm bayesect. Where a program has to be built, --build CMD does it, once
-a revision; the arm count searches by its instructions, and the arm relayout runs it with
---relayout, for which CMD has to link by RTBISECT_LAYOUT_SEED. No arm is told the truth; git and
-git-bayesect get the middle between ten runs of each end as their limit.
+a revision; the arm count searches by its instructions, -product takes revisions with the same
+program for one, and the arm relayout runs it with --relayout, for which CMD has to link by
+RTBISECT_LAYOUT_SEED. No arm is told the truth; git and git-bayesect get the middle between ten runs
+of each end as their limit.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ from rtbisect.program.counter import Counting, counter_here
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tools/data/real"
 FIGURES = ROOT / "tools/real_figures.py"
-ARMS = ("run", "relayout", "count", "git-1", "git-5", "bayesect")
+ARMS = ("run", "product", "relayout", "count", "count-product", "git-1", "git-5", "bayesect")
 #: Those that ask `rtbisect run`.
-OURS = ARMS[:3]
+OURS = ARMS[:5]
 PICTURE = ROOT / "docs/histories.svg"
 ENDS_RUNS = 10
 SKIP = 125
@@ -129,11 +130,15 @@ class Lab:
     def words(self, history: History) -> list[str]:
         return [self.python, str(FIGURES), history.figure]
 
+    def program(self, history: History) -> real_figures.Program:
+        """What is built for a figure."""
+        if not history.built:
+            raise SystemExit(f"{history.name} runs Python, and builds nothing: ask other arms")
+        return real_figures.PROGRAMS[history.figure]
+
     def counted(self, history: History) -> list[str]:
         """The program of a figure by itself, whose instructions can be counted."""
-        if not history.built:
-            raise SystemExit(f"{history.name} runs Python, whose instructions vary: ask other arms")
-        program = real_figures.PROGRAMS[history.figure]
+        program = self.program(history)
         text = self.clones / f"{history.figure}.txt"
         text.write_text(program.text(), encoding="utf-8")
         return program.words(text)
@@ -303,12 +308,14 @@ def by_run(lab: Lab, history: History, arm: str, work: Path) -> tuple[str, list[
     program = str(Path(sys.executable).with_name("rtbisect"))
     judged = ["--pass-fail"] if history.pass_fail else ["--metric", "ms"]
     words = lab.words(history)
-    if arm == "count":
+    if arm.startswith("count"):
         judged, words = ["--count", "instructions"], lab.counted(history)
     first = ["--first-parent"] if history.first_parent else []
     build = ["--build", lab.build] if lab.build else []
     if arm == "relayout":
         build.append("--relayout")
+    if arm.endswith("product"):
+        build += ["--product", lab.program(history).path]
     done = subprocess.run(
         [
             program, "--state", str(work / "state"), "run", "--json", *judged,
