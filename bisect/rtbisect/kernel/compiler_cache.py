@@ -6,7 +6,7 @@ within the compiler: a quarter of the time of a first build. Its depend mode tak
 what a file includes from the file that gcc writes for make, and spares that. It does not see what
 an assembler directive `.incbin` includes: an object could hold bytes of another revision, and so
 could an image. So it is left to C files without one; the kernel has them in assembler files and in
-three or four C files that nothing includes.
+three C files that nothing includes.
 """
 
 from __future__ import annotations
