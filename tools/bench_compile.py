@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shlex
 import subprocess
 import sys
@@ -20,6 +19,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import real_figures
 from rtbisect.config.paths import state_dir
 from rtbisect.kernel import compiler_cache
 from rtbisect.kernel.sandbox import FRAGMENTS, SRC
@@ -51,12 +51,10 @@ def to_folder(argv: list[str], folder: Path) -> list[str]:
 
 def cpu_s(argv: list[str], out: Path, cache: Path) -> float:
     """Seconds of CPU that a command takes, with its cache at `cache`."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    before = used.ru_utime + used.ru_stime
+    before = real_figures.cpu_s()
     env = os.environ | compiler_cache.environment("bench") | {"CCACHE_DIR": str(cache)}
     subprocess.run(argv, cwd=out, env=env, check=True)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime - before
+    return real_figures.cpu_s() - before
 
 
 def measured(files: list[list[str]], out: Path) -> dict[str, float]:

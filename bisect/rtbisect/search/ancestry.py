@@ -51,12 +51,14 @@ def forks(graph: CommitGraph, older: str, merge: str) -> dict[str, str]:
     the merge where kernels are compared with `older`.
     """
     ancestry, found = Ancestry(graph), {}
-    start = ancestry.index.get(older)
+    if (start := ancestry.index.get(older)) is None:
+        return {}
+    history = ancestry.ancestors_or_self(start)
     for parent in graph.parents_of(merge):
         branch = ancestry.side(parent)
-        if start is None or parent not in ancestry.index or branch[start]:
+        if parent not in ancestry.index or branch[start]:
             continue
-        common = np.flatnonzero(branch & ancestry.ancestors_or_self(start))
+        common = np.flatnonzero(branch & history)
         found[parent] = graph.commits[int(common[-1])].sha if common.size else graph.older
     return found
 
