@@ -344,6 +344,10 @@ class Limits:
     #: Of a part of a range that ends at a merge which is not worse than a parent of it, the branch
     #: of that parent is searched. In campaigns that began before it was, the part ended open.
     merged_branches: bool = True
+    #: A proof takes boots as they are where the machine drifts, boots no revert that is the kernel
+    #: of a parent, and counts its last boots, too; where only builds are spent it decides about a
+    #: likely commit. Not in campaigns that began before.
+    whole_proof: bool = True
     #: A machine may have two speeds. Not in campaigns that began before it might.
     speeds: bool = True
     #: A machine may drift. Not in campaigns that began before it might.
@@ -402,6 +406,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "pair_decides": False,
     "proves_again": False,
     "merged_branches": False,
+    "whole_proof": False,
     "speeds": False,
     "grows_to": 0,
     "drift": False,

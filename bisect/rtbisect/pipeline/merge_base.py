@@ -49,13 +49,16 @@ def judge_given_end(steps: Steps, threshold: Threshold) -> Finding | None:
     given_end = Extra.of(steps.setup.request).given
     if not given_end or not steps.build(given_end).ok:
         return None
-    newer = steps.setup.request.newer
-    wanted, left = steps.setup.limits.verify_boots, steps.budget.boots_left
-    # Of two kernels that are the same none was booted: then the newer end is booted here, too.
-    pair = (given_end, given_end if steps.evidence().get(newer) else newer)
-    boots = min(wanted * len(set(pair)), left)
-    list(steps.in_turn(pair, BootPurpose.GIVEN, boots))
+    newer, limits = steps.setup.request.newer, steps.setup.limits
+    # In turns: the host may have changed since the newer end was booted. In campaigns that began
+    # before it was so, that end is booted only where it never was.
+    in_turns = limits.whole_proof or not steps.evidence().get(newer)
+    pair = (given_end, newer if in_turns else given_end)
+    boots = min(limits.verify_boots * len(set(pair)), steps.budget.boots_left)
+    taken = tuple(steps.in_turn(pair, BootPurpose.GIVEN, boots))
     evidence = steps.evidence()
+    if limits.whole_proof:
+        evidence = {sha: Boots(tuple(run for run in taken if run.revision == sha)) for sha in pair}
     sides = (evidence.get(sha, Boots()).sample(threshold.key) for sha in (given_end, newer))
     if judge(threshold, *sides).level is not Level.REGRESSED:
         return None

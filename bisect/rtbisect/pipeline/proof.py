@@ -32,7 +32,7 @@ from rtbisect.pipeline import factor_table
 from rtbisect.pipeline.attribution import Attribution, attribute, probes_of
 from rtbisect.pipeline.boot_queue import BootRequest
 from rtbisect.pipeline.search_loop import SearchEnd, heard, probability_with_proof, proof_events
-from rtbisect.search import verification
+from rtbisect.search import engine, verification
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.siblings import build_plan, builds_decide
 from rtbisect.search.spec import BootPurpose
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from rtbisect.search.build_groups import BuildPlan
     from rtbisect.search.events import Event
     from rtbisect.search.likelihood.features import Aspect
+    from rtbisect.search.search_state import SearchState
 
 #: Boots of a culprit and of each parent that also tell where the figure comes from.
 EXPLAINED_BOOTS = 3
@@ -127,10 +128,8 @@ def prove(
     proof.carry_out(late=not sure)
     if not verification.confirmed(proof.state):
         return proof.denied(proof.unproved_reason(), *proof.budget_note())
-    if steps.setup.limits.proof_counts or not sure:
-        proof.probability, enough = probability_with_proof(search_end, proof.state, proof.checks)
-        if not enough and (not sure or proof.probability < LEADING):
-            return proof.denied()
+    if not proof.likely(sure=sure):
+        return proof.denied()
     kept_checks = proof.kept_until(range_ends[1])
     pair = (parents[0], culprit)
     beside = proof.beside(range_ends)
@@ -139,6 +138,8 @@ def prove(
     proof.carry_out(late=True)
     if not verification.confirmed(proof.state):
         return proof.denied(proof.unproved_reason())
+    if sure and steps.setup.limits.whole_proof and not proof.likely(sure=sure):
+        return proof.denied()
     proof.checks += kept_checks
     return proof.end(attribution, notes=proof.budget_note(late=True))
 
@@ -204,12 +205,32 @@ class _Proof:
             if check not in told:
                 _tell_check(steps, check)
 
+    def likely(self, *, sure: bool) -> bool:
+        """Whether the culprit is likely enough with the fresh boots so far, as far as they count:
+        `sure` says that the search alone would have named it.
+        """
+        if sure and not self.steps.setup.limits.proof_counts:
+            return True
+        self.probability, enough = probability_with_proof(self.search_end, self.state, self.checks)
+        return enough or (sure and self.probability >= LEADING)
+
+    @property
+    def drifts(self) -> bool:
+        """Whether the machine has drifted in the search or since: boots of different times are not
+        compared then.
+        """
+        heard = proof_events(self.search_end, self.state)
+        return _drifts(self.steps, engine.with_proof(self.search_end.state, heard))
+
     def kept_until(self, bad: str) -> tuple[Verification, ...]:
         """A check that fails softly: the bad end is better than the culprit again. Then something
         after it takes back a part of what it does, which is no reason to doubt the culprit.
         """
         steps, spec = self.steps, self.state.spec
         threshold, culprit = spec.threshold, spec.culprit
+        if self.drifts:
+            # The bad end was booted at another level of the machine.
+            return ()
         of_end = _of_end(steps, threshold, self.search_end, bad)
         # The culprit may well be worse than both ends are: a proof tells that from boots that were
         # disturbed.
@@ -242,8 +263,9 @@ class _Proof:
         search = self.search_end.state
         looked_at = {search.spec.graph.older, search.spec.graph.newer}
         apart = []
-        # Where the machine has changed its speed, boots of different times may well differ.
-        for sha in () if spec.before else dict.fromkeys((*spec.parents, spec.culprit, *range_ends)):
+        # Where the machine has moved, boots of different times may well differ.
+        moved = spec.before or self.drifts
+        for sha in () if moved else dict.fromkeys((*spec.parents, spec.culprit, *range_ends)):
             runs = seen.get(sha, Boots()).runs
             fresh = {run.run_id for run in self.fresh.get(sha, Boots()).runs}
             later = [run for run in runs if run.run_id in fresh]
@@ -346,7 +368,7 @@ def _no_boots(spec: VerifySpec) -> dict[str, Boots]:
 def _of_end(steps: Steps, threshold: Threshold, search_end: SearchEnd, end: str) -> Sample:
     """What the boots of an end tell of the searched figure, at one speed of their machine."""
     state = search_end.state
-    if state.two_speeds:
+    if state.two_speeds or _drifts(steps, state):
         seen = state.ledger.observations.get((end, 0), ())
         return Sample(tuple(each.value for each in seen))
     boots = steps.evidence().get(end, Boots())
@@ -393,7 +415,7 @@ def _spec(
         share_looks=steps.setup.limits.share_looks,
         share_reach=steps.setup.limits.share_reach,
         pair_decides=steps.setup.limits.pair_decides,
-        calm=search_end.state.calm,
+        calm=search_end.state.calm_in_proof,
         before=search_end.state.before,
     )
 
@@ -420,9 +442,21 @@ def _revert(
     if revert is None:
         steps.tell(Proofs.REVERT_FAILED, culprit=culprit, tip=tip)
         return None, Finding.of(Checks.NO_REVERT)
-    if not steps.build(revert).ok:
+    built = steps.build(revert)
+    if not built.ok:
         return None, Finding.of(Proofs.REVERT_NOT_BUILT)
+    if steps.setup.limits.whole_proof and built.signature:
+        # Of the newest commit the revert is its parent: two groups of boots of one kernel would
+        # count as two builds that agree.
+        for parent in graph.parents_of(culprit):
+            if steps.build(parent).signature == built.signature:
+                return None, Finding.of(Checks.REVERT_IS_PARENT, parent=parent)
     return revert, None
+
+
+def _drifts(steps: Steps, state: SearchState) -> bool:
+    """The machine drifted, and boots that were taken at different times are not compared."""
+    return bool(steps.setup.limits.whole_proof and state.drift)
 
 
 def _with_fresh_boots(revision: TestedRevision, state: verification.VerifyState) -> TestedRevision:

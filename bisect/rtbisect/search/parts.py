@@ -56,6 +56,9 @@ class Parts:
     #: Of tests that are worth the same the first one is taken, and not what a processor rounds up;
     #: not in campaigns that began before it was so.
     ties: bool = True
+    #: A proof takes boots as they are where the machine drifts, and decides where builds are spent;
+    #: not in campaigns that began before it did.
+    whole_proof: bool = True
     #: A machine may have two speeds; not in campaigns that began before it might.
     speeds: bool = True
     #: A machine may drift; not in campaigns that began before it might.

@@ -70,6 +70,13 @@ class SearchState:
         return self._calm_and_ledger[0]
 
     @property
+    def calm_in_proof(self) -> float:
+        """The same for boots of a proof. Those are compared as measured: infinite where the machine
+        drifts, since `calm` is then a badness at the level of its first boots.
+        """
+        return math.inf if self.drift and self.spec.parts.whole_proof else self.calm
+
+    @property
     def ledger(self) -> Ledger:
         return self._calm_and_ledger[1]
 

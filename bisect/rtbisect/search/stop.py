@@ -111,7 +111,9 @@ def stop_in_search(state: SearchState) -> Finish | None:
     layouts = [] if missing else layouts_due(state)
     no_build = ledger.builds >= spec.max_builds and bool(missing or layouts)
     no_boot = ledger.boots >= spec.max_boots and not missing
-    if no_boot and (finish := gradual_finish(state) or leading_culprit(state)):
+    # A proof takes its own boots, and may build where the builds of the search are spent.
+    spent = no_boot or (bool(layouts) and no_build and spec.parts.whole_proof)
+    if spent and (finish := gradual_finish(state) or leading_culprit(state)):
         return finish
     if no_build or no_boot:
         reason = Finding.of(Endings.SEARCH_BUDGET, spent=_spent(state))
@@ -169,6 +171,8 @@ def second_culprit_probe(state: SearchState) -> str | None:
     if float(state.two.commits[members].sum()) >= enough:
         return None
     sha, _chance = state.two.between
+    if state.spec.parts.whole_proof and state.ledger.untestable(sha):
+        return None
     kernel = next((kernel for kernel in state.belief.kernels if sha in kernel.shas), None)
     return sha if kernel is not None and len(kernel.boots) < SUSPECT_BOOTS else None
 

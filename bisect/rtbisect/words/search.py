@@ -46,7 +46,7 @@ def _check(data: Mapping[str, Any]) -> str:
 
 SENTENCES: Mapping[str, Words] = {
     Untestable.NO_BUILD: "does not build",
-    Untestable.INVALID: "has {runs} invalid runs in a row",
+    Untestable.INVALID: "had {runs} invalid {voice.run}s in a row",
     Untestable.SKIPPED: "is skipped by the command",
     Untestable.HUNG: "{voice.hangs}",
     Untestable.NO_BOOT: "does not boot",
@@ -56,7 +56,7 @@ SENTENCES: Mapping[str, Words] = {
     Endings.EQUAL: "the {voice.older} and the {voice.newer} end {voice.same}",
     Endings.OLDER_UNTESTABLE: "the {voice.older} end {sha:.12} {why}",
     Endings.NEWER_UNTESTABLE: "the {voice.newer} end {sha:.12} {why}",
-    Endings.MEASUREMENT: "{why}: the measurement does not work",
+    Endings.MEASUREMENT: "{why}: the measurement itself does not work",
     Endings.ALIKE: f"{_ENDS} do not differ enough {_P}",
     Endings.MAY_DIFFER: (
         f"{_ENDS} may differ {_P}; a larger {{voice.more_runs}} would probably tell"
@@ -72,7 +72,9 @@ SENTENCES: Mapping[str, Words] = {
     Endings.SEARCH_BUDGET: "the budget ended during the search: {spent}",
     Endings.NOT_BUILT: "{why}; {sha:.12} was not built",
     Endings.NO_LAYOUT: "{why}; {sha:.12} was not seen in another layout",
-    Endings.CONTRADICTION: "no single commit agrees with the kernels that are equal",
+    Endings.CONTRADICTION: (
+        "no single commit is consistent with the revisions whose kernels are equal"
+    ),
     Endings.NO_CHANGE: f"there is no {{voice.change}}, {_WITH}, {_AFTER}",
     Endings.LITTLE: (
         "there is no {voice.change}, or one of less than {share:percent} of what the ends differ"
@@ -115,13 +117,17 @@ SENTENCES: Mapping[str, Words] = {
         "there are too few other builds of both sides to say how far builds of one code differ"
     ),
     Checks.NO_REVERT: "the revert does not apply to the {voice.newer} end",
+    Checks.REVERT_IS_PARENT: (
+        "the {voice.newer} end without this commit is its parent {parent:.12}, which is compared"
+        " already"
+    ),
     Checks.COMPARED: _COMPARED,
     Checks.EXPLAINS: f"{_COMPARED}; that is {_SHARE}",
     Checks.EXPLAINS_PART: (
         f"{_COMPARED}; that is {_SHARE}, so there may be a second {{voice.commit}}"
     ),
     Checks.TAKES_BACK: f"{_COMPARED}; the revert takes back {_SHARE}",
-    Checks.LUCK: "{effect}; as many {voice.run}s of the ends would often differ as little",
+    Checks.LUCK: "{effect}; as few {voice.run}s of the two ends would often differ as little",
     Checks.NOT_RULED_OUT: (
         "{effect}; so few {voice.run}s do not rule out the smallest effect that counts"
     ),

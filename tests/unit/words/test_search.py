@@ -30,7 +30,7 @@ PAIR = {"base": 6, "new": 6, "why": RATIO}
 
 WORDS = [
     (Untestable.NO_BUILD, {}, "does not build"),
-    (Untestable.INVALID, {"runs": 4}, "has 4 invalid runs in a row"),
+    (Untestable.INVALID, {"runs": 4}, "had 4 invalid boots in a row"),
     (Untestable.SKIPPED, {}, "is skipped by the command"),
     (Untestable.HUNG, {}, "hangs in the suites"),
     (Untestable.NO_BOOT, {}, "does not boot"),
@@ -43,7 +43,7 @@ WORDS = [
     (
         Endings.MEASUREMENT,
         {"why": REVISION},
-        "0123456789ab does not boot: the measurement does not work",
+        "0123456789ab does not boot: the measurement itself does not work",
     ),
     (
         Endings.ALIKE,
@@ -91,7 +91,11 @@ WORDS = [
             " 0123456789ab was not seen in another layout"
         ),
     ),
-    (Endings.CONTRADICTION, {}, "no single commit agrees with the kernels that are equal"),
+    (
+        Endings.CONTRADICTION,
+        {},
+        "no single commit is consistent with the revisions whose kernels are equal",
+    ),
     (
         Endings.NO_CHANGE,
         NONE.data,
@@ -190,6 +194,11 @@ WORDS = [
         "there are too few other builds of both sides to say how far builds of one code differ",
     ),
     (Checks.NO_REVERT, {}, "the revert does not apply to the bad end"),
+    (
+        Checks.REVERT_IS_PARENT,
+        {"parent": SHA},
+        f"the bad end without this commit is its parent {SHA:.12}, which is compared already",
+    ),
     (Checks.COMPARED, PAIR, "6 + 6 boots, ratio 2.00"),
     (
         Checks.EXPLAINS,
@@ -212,7 +221,7 @@ WORDS = [
     (
         Checks.LUCK,
         {"effect": RATIO},
-        "ratio 2.00; as many boots of the ends would often differ as little",
+        "ratio 2.00; as few boots of the two ends would often differ as little",
     ),
     (
         Checks.NOT_RULED_OUT,

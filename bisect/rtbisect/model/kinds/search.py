@@ -98,6 +98,8 @@ class Checks(Kind):
     TOO_FEW_BUILDS = "check.too-few-builds"
     #: The revert does not apply to the tip.
     NO_REVERT = "check.no-revert"
+    #: The tip without the commit is the kernel of this parent of it.
+    REVERT_IS_PARENT = "check.revert-is-parent", "parent"
     #: Boots of both sides, and the reason of the judgement.
     COMPARED = "check.compared", "base new why"
     #: The same, with the share of the ends' shift (1: all of it) that the culprit explains.
