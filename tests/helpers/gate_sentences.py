@@ -152,16 +152,16 @@ OF_GATES = [
         Gates.LUCK,
         SERIES,
         (
-            "medians of 12 boots drawn at random from those of the parent differ by less than"
-            " a ratio of 1.10 in 99 of 100 pairs; parent and commit differ by 3.01 ms"
+            "two random samples of 12 boots of the parent have medians less than a ratio of 1.10"
+            " apart in 99 of 100 draws; parent and commit are 3.01 ms apart"
         ),
     ),
     (
         Gates.LUCK_OF_BUILDS,
         {name: SERIES[name] for name in ("luck", "change")} | {"builds": 8, "percent": 95.0},
         (
-            "means of 8 builds drawn at random from those of the parent's side differ by less than"
-            " a ratio of 1.10 in 95 of 100 pairs; both sides differ by 3.01 ms"
+            "two random samples of 8 builds of the parent's side have means less than a ratio of"
+            " 1.10 apart in 95 of 100 draws; both sides are 3.01 ms apart"
         ),
     ),
     (

@@ -139,7 +139,7 @@ def bisect(
     "--extract",
     default="",
     metavar="REGEX",
-    help="Finds the number in the output, by its first group; --metric is what to call it.",
+    help="Finds the number in the output: the group, or the match; --metric is what to call it.",
 )
 @click.option(
     "--json-path",
@@ -277,7 +277,8 @@ def run(
 
     COMMAND runs at the top of a separate worktree of each revision, in your environment without
     GIT_* variables; RTBISECT_REVISION holds the sha. Processes that it leaves behind are ended.
-    Before each run, tracked files are restored; build products stay.
+    Before each run, tracked files are restored (with --build: as the build left them); untracked
+    files stay.
 
     COMMAND prints a number in its last lines: 12.5, 12.5us, 1234 ns/op, `name=value`,
     `name: value`, or a JSON object. The median of several numbers of one name counts. --format

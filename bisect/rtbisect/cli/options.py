@@ -109,8 +109,9 @@ sure_option = click.option(
     "--sure",
     type=float,
     callback=_check_sure,
-    help="Your prior probability that the change is in the range, 0.05 to 0.99 (default: 0.8, or"
-    " what a check of these ends gave). A lower one takes more boots to name a commit.",
+    help="Your prior probability that the change is in the range, 0.05 to 0.99 (default: 0.8;"
+    " of `bisect` what a check of these ends gave). A lower one takes more runs or boots to name a"
+    " commit.",
 )
 
 

@@ -310,8 +310,8 @@ _COMMANDS: Mapping[str, Words] = {
         " search ends soon"
     ),
     Commands.REPEATED: (
-        "the first run has {metric} {times} times: these are repetitions in one run, which counts"
-        " as one, by their median {value:in {unit}}"
+        "the first run printed {metric} {times} times; one run is one observation, so their median"
+        " counts: {value:in {unit}}"
     ),
     Commands.FAILS: lambda data: (
         "the first run that fails ended with {code}"

@@ -73,8 +73,7 @@ SENTENCES: Mapping[str, Words] = {
         " the ends"
     ),
     Counts.SMALL_STEPS: (
-        "no commit makes more than {part:percent} of the change between the ends, which {sha:.12}"
-        " makes"
+        "the largest step, at {sha:.12}, makes only {part:percent} of the change between the ends"
     ),
     Counts.BESIDE: _beside,
     Counts.SAME: _same,

@@ -55,21 +55,29 @@ def _how(data: Data) -> str:
     return " ({how})" if data["how"] else ""
 
 
-def _changed(data: Data) -> str:
+_ONE_CHANGED = "the function that the commit changes"
+_ALL_CHANGED = "of the {functions} functions that the commit changes"
+
+
+def _runs(data: Data) -> str:
     if data["functions"] == 1:
-        return "the function that the commit changes"
-    return "of the {functions} functions that the commit changes"
+        return f"{_ONE_CHANGED} runs: {{function}}, {{per_s:figure}} times a second"
+    often = "{function} ran {per_s:figure} times a second"
+    return f"{{ran}} {_ALL_CHANGED} ran in the window; {often}"
 
 
-def _one(data: Data, one: str, several: str) -> str:
-    return one if data["functions"] == 1 else several
+def _none_ran(data: Data) -> str:
+    if data["functions"] == 1:
+        return f"{_ONE_CHANGED} did not run in the window"
+    return f"none {_ALL_CHANGED} ran in the window"
 
 
 def _uncounted(data: Data) -> str:
+    if data["functions"] == 1:
+        return f"unknown: {_ONE_CHANGED} was not counted: {{function}}"
     more = int(_number(data["uncounted"])) - 1
     uncounted = f"{{function}} and {more} more were" if more else "{function} was"
-    several = f"none was seen to run, but {uncounted} not counted"
-    return f"unknown: {_changed(data)} {_one(data, 'was not counted: {function}', several)}"
+    return f"unknown: none {_ALL_CHANGED} was seen to run, but {uncounted} not counted"
 
 
 _SOURCES = "the figure goes from {base:figure} to {new:figure}, and by the instrument that names"
@@ -170,12 +178,12 @@ SENTENCES: Mapping[str, Words] = {
     Gates.IN_PART: "the commit was found {part}",
     Gates.NO_LUCK_TOLD: "not for shares and counts: boots of one kernel alone tell too little",
     Gates.LUCK: (
-        "medians of {boots} boots drawn at random from those of the parent differ by less than"
-        " {luck} in {percent:.0f} of 100 pairs; parent and commit differ by {change}"
+        "two random samples of {boots} boots of the parent have medians less than {luck} apart in"
+        " {percent:.0f} of 100 draws; parent and commit are {change} apart"
     ),
     Gates.LUCK_OF_BUILDS: (
-        "means of {builds} builds drawn at random from those of the parent's side differ by less"
-        " than {luck} in {percent:.0f} of 100 pairs; both sides differ by {change}"
+        "two random samples of {builds} builds of the parent's side have means less than {luck}"
+        " apart in {percent:.0f} of 100 draws; both sides are {change} apart"
     ),
     Gates.APART_ALIKE: (f"{_APART} do not differ, kernel by kernel; {{why}}"),
     Gates.NOT_APART: (
@@ -197,17 +205,12 @@ SENTENCES: Mapping[str, Words] = {
     Reach.BUILDS_SILENT: "unknown: the builds do not tell which functions differ",
     Reach.NOT_BUILT: "the kernel is built from none of the files that the commit changes",
     Reach.NO_FUNCTION: "unknown: no function differs, the commit changes data or headers only",
-    Reach.RUNS: lambda data: (
-        f"{_changed(data)} {_one(data, 'runs:', '{ran} ran,')}"
-        " {function} {per_s:figure} times a second"
-    ),
+    Reach.RUNS: _runs,
     Reach.AT_BOOT: lambda data: (
-        f"unknown: {_changed(data)} {_one(data, 'did not run', 'none ran')} in the window, but the"
-        " kernel calls {function} while it boots, and what that does may last"
+        f"unknown: {_none_ran(data)}, but the kernel calls {{function}} while it boots, and what"
+        " that does may last"
     ),
-    Reach.NEVER: lambda data: (
-        f"{_changed(data)} {_one(data, 'did not run', 'none ran')} in the window: {{names}}"
-    ),
+    Reach.NEVER: lambda data: f"{_none_ran(data)}: {{names}}",
     Reach.NOT_COUNTED: "unknown: no boot counted functions",
     Reach.UNCOUNTED: _uncounted,
     Health.THROTTLED: "the CPU throttled itself {times} times: it was too hot",

@@ -191,10 +191,10 @@ _REPLIES: Mapping[str, Words] = {
 
 
 def _no_request(data: Mapping[str, Any]) -> str:
-    commit = [] if data["mainline"] else ["its mainline commit"]
-    series = [] if data["lacking"] else ["a stable series that lacks it"]
+    commit = [] if data["mainline"] else ["its mainline commit is not known"]
+    series = [] if data["lacking"] else ["no stable series is known to lack it"]
     missing = " and ".join(commit + series)
-    return f"No request to pick this repair without {missing}: for the operator, not for a list"
+    return f"No backport request yet, as {missing}: for the operator, not for a list"
 
 
 _INTERNAL = "Internal: for the operator alone, not for a list"

@@ -52,7 +52,7 @@ OUTCOMES = {
     Outcome.MERGE_CULPRIT: "a merge, and none of its parents alone",
     Outcome.NO_REGRESSION: "nothing got worse",
     Outcome.NOT_REPRODUCED: "the change did not show again",
-    Outcome.INCONCLUSIVE: "the boots leave the commit open",
+    Outcome.INCONCLUSIVE: "the boots do not settle which commit it is",
     Outcome.NOOP: "the commit builds the same kernel as its parent",
     Outcome.LAYOUT_SENSITIVE: "it follows the layout of the code and no commit",
     Outcome.GRADUAL: "it came in many small steps, and no one commit makes it",
@@ -148,7 +148,7 @@ def _forecast(data: Mapping[str, Any]) -> str:
         f"{{boots}} + {{boots}} {{voice.run}}s of the ends show the change{where} (p = {{p:.2g}});"
         " the search is expected to take {builds:built}{expected:.0f} {voice.run}s,"
         " {wall_s:duration}, and to name a commit within the budget with probability"
-        " {chance:probability}; the proof takes {least} to {most} {voice.run}s, or more"
+        " {chance:probability}; the proof usually takes {least} to {most} {voice.run}s"
     )
 
 
@@ -160,9 +160,9 @@ def _range(data: Mapping[str, Any]) -> str:
 
 def _speeds(data: Mapping[str, Any]) -> str:
     return (
-        "the machine changed its speed: {other} of {boots} {voice.run}s came at another one than"
-        " the first ({effect}), whatever they measured, and count as if at the first"
-    ) + ("; of {unknown} nobody can tell, and they are left out" if data["unknown"] else "")
+        "the machine changed its speed: {other} of {boots} {voice.run}s ran at another speed than"
+        " the first ones ({effect}), whatever the revision, and are corrected for it"
+    ) + ("; {unknown} whose speed is unclear are left out" if data["unknown"] else "")
 
 
 def _longer(data: Mapping[str, Any]) -> str:
@@ -180,8 +180,8 @@ def _expected(data: Mapping[str, Any]) -> str:
         " the search is expected to take {builds:built}{expected:.0f} {voice.run}s,"
         f" {{wall_s:duration}} (four of five searches like it take {_range(data)}"
         " {voice.run}s, {low_s:duration} to {high_s:duration}), and to name a commit within the"
-        " budget with probability {chance:probability}; the proof takes {least} to {most}"
-        " {voice.run}s, or more"
+        " budget with probability {chance:probability}; the proof usually takes {least} to {most}"
+        " {voice.run}s"
     )
 
 
@@ -195,7 +195,7 @@ def _outcome(data: Mapping[str, Any]) -> str:
 def _stands(data: Mapping[str, Any]) -> str:
     hold = "holds" if data["holding"] == 1 else "hold"
     return (
-        f"{{holding}} of {{candidates}} commits {hold} 95% of the probability that is on commits;"
+        f"{{holding}} of {{candidates}} commits {hold} 95% of the probability, if a commit did it;"
         " likeliest: {likeliest:.12}, {probability:probability}"
     )
 
@@ -267,7 +267,7 @@ SENTENCES: Mapping[str, Words] = {
     Work.NOT_BUILT: lambda data: f"{_label(data)} does not build: {{error}}",
     Work.SKIPPED: "{revision:.12} is skipped: {why}",
     Work.SAME_PRODUCT: (
-        "{revision:.12} has the product of {other:.12}: a {voice.run} of one is one of both"
+        "{revision:.12} and {other:.12} build the same products: their {voice.run}s are shared"
     ),
     Work.TREES_KEPT: (
         "a built tree takes {size:size}, and {free:size} are free:"
@@ -288,8 +288,8 @@ SENTENCES: Mapping[str, Words] = {
         " their merge base takes its place"
     ),
     Ends.SEVERAL: (
-        "measured as the {voice.older} end: {older:.12}; the history of"
-        " {others:many other revision} called {voice.older} holds no candidate"
+        "measured as the {voice.older} end: {older:.12}; commits in the history of"
+        " {others:many other revision} called {voice.older} are no candidates"
     ),
     Ends.PATHS: "only commits that touch {paths} were candidates (--path)",
     Ends.OUTSIDE: (
@@ -330,7 +330,8 @@ SENTENCES: Mapping[str, Words] = {
         "no boots are left to compare {given:.12}, which the merge base stands for"
     ),
     Ends.IS_GIVEN: (
-        "the merge base is like the {voice.newer} end; next is {given:.12}, which it stands for"
+        "the merge base measures like the {voice.newer} end; next is {given:.12}, the revision that"
+        " you gave"
     ),
     Ends.GIVEN_OPEN: "whether {given:.12} differs is open: {why}",
     Ends.OTHER_BRANCH: (
@@ -364,8 +365,8 @@ SENTENCES: Mapping[str, Words] = {
         "{left} of {most} {voice.run}s are kept for the proof; {voice.more_runs} allows more"
     ),
     Searches.DISTURBED: (
-        "{disturbed} of {boots} {voice.run}s lie beyond what both ends have otherwise, as where"
-        " something else uses the machine: these are left out"
+        "{disturbed} of {boots} {voice.run}s lie far beyond all others of both ends, probably"
+        " because something else used the machine: they are left out"
     ),
     Searches.SPEEDS: _speeds,
     Searches.DRIFT: (
@@ -413,9 +414,9 @@ SENTENCES: Mapping[str, Words] = {
         "{voice.run}s of this commit itself lie further off than predicted (p = {p:.2g})"
     ),
     Proofs.PREDICTED: "all tested revisions are as this commit predicts",
-    Proofs.NOT_OF_END: "not of the {voice.newer} end",
+    Proofs.NOT_OF_END: "all but the {voice.newer} end are as this commit predicts",
     Attributions.CAUSE: "cause: {cause}: {why}",
-    Attributions.MORE_BOOTS: "cause: {why}; more boots of both kernels",
+    Attributions.MORE_BOOTS: "cause: {why}; both kernels are booted more often",
     Attributions.OF_WHOLE: "the commit was found {figure}; of the whole figure: {why}",
     Attributions.SOURCE: "source of {share:percent} of the change: {kind}: {name}",
     Attributions.FUNCTIONS: _functions,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def _boot(data: Mapping[str, Value]) -> str:
     emulated = "both kernels in QEMU, as here"
-    place = emulated if data["emulated"] else "in QEMU: the mechanism, not the figure"
+    place = emulated if data["emulated"] else "in QEMU: shows the effect, not the figures"
     return f"{'or ' if data['other'] else ''}{place}"
 
 

@@ -105,7 +105,7 @@ def _ended(data: Mapping[str, Any]) -> str:
 
 _ANSWERS = {
     Outcome.CULPRIT: "a commit",
-    Outcome.CULPRIT_SET: "{commits:many commit} that nothing tells apart",
+    Outcome.CULPRIT_SET: "one of {commits:many commit} that no test separates",
     Outcome.MULTIPLE_CULPRITS: "more than one commit",
     Outcome.MERGE_CULPRIT: "a merge",
     Outcome.NOT_REPRODUCED: "not seen again",
@@ -306,7 +306,9 @@ SENTENCES: Mapping[str, Words] = {
         f"{_since_commit(data)} What makes the difference is not known, so this goes to nobody"
         " else."
     ),
-    Opens.SET: _opens_with("The cause is one of {commits:many commit}, which nothing tells apart."),
+    Opens.SET: _opens_with(
+        "It comes with one of {commits:many commit} that no possible test separates."
+    ),
     Opens.MULTIPLE: _opens_with("More than one commit of the range makes that change."),
     Opens.ONE_OF_SEVERAL: _opens_one,
     Opens.MERGE: _opens_with("It comes with a merge: none of its parents shows it alone."),
@@ -318,7 +320,7 @@ SENTENCES: Mapping[str, Words] = {
     Opens.NOT_REPRODUCED: "What changed in {metric} did not show again on fresh boots.",
     Opens.NOOP: "No commit is named for {metric}: the one that was found builds the same kernel as"
     " its parent.",
-    Opens.OPEN: "No commit is named for {metric}: the boots leave it open.",
+    Opens.OPEN: "No commit is named for {metric}: the boots do not settle which it is.",
     Opens.NOTHING: lambda data: _nothing(data, "worse"),
     Opens.NO_REPAIR: lambda data: _nothing(data, "better"),
     Opens.IMPROVED: "{figures:many figure} got better, and none got worse.",
@@ -374,7 +376,7 @@ SENTENCES: Mapping[str, Words] = {
     Concerns.ABOUT: "The figure is taken only while {workload} runs.",
     Concerns.OURS: _ours,
     Concerns.OF_SITE: "{workload} is a program of this lab, not an application.",
-    Concerns.NEEDED: "Which stable series lack it is not known.",
+    Concerns.NEEDED: "It is not known which stable series lack it.",
     Concerns.REPAIRS: "The commit says that it repairs {tag}: a revert brings that back.",
     Concerns.REPAIRED: _repaired,
     Series.PICK: _pick,
@@ -386,7 +388,7 @@ SENTENCES: Mapping[str, Words] = {
     Series.UNAFFECTED: lambda data: (
         f"{{names}} {_verb(data, 'lacks', 'lack')} the commit that it repairs."
     ),
-    Series.UNKNOWN: "Of {names} it is not known.",
+    Series.UNKNOWN: "It is not known for {names}.",
     Series.TESTED: "Tested in {names}.",
     Untested.LIST: "Not tested: {parts:; }.",
     Untested.REVERT: _revert,
@@ -444,9 +446,10 @@ SENTENCES: Mapping[str, Words] = {
     Footers.TAGS: "If you fix this, please add: {reported_by}; {closes}; {fixes}",
     Footers.HURTS: "Whom it hurts, by {approver}: {use_case}",
     Footers.COST: _cost,
-    Footers.TO: "It would go to {author} <{address}>, with copies to whom scripts/get_maintainer.pl"
-    " names for {places}.",
-    Footers.READ: "A person reads it, answers for it and approves it: `rtbisect report approve`.",
+    Footers.TO: "Recipients, once approved: To {author} <{address}>, Cc those whom"
+    " scripts/get_maintainer.pl names for {places}.",
+    Footers.READ: "Before it is sent, a person has to read it, take responsibility for it and"
+    " approve it: `rtbisect report approve`.",
     Footers.SEARCH_REPAIR: (
         "Which commit does it was not searched; `rtbisect bisect --find-fix` does that."
     ),

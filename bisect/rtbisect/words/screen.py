@@ -76,7 +76,7 @@ SENTENCES: Mapping[str, Words] = {
     Shown.CHANGE: _change,
     Shown.RANGE: lambda data: (
         "{holding} of {candidates} commits "
-        f"{'holds' if data['holding'] == 1 else 'hold'} 95% of the probability that is on commits"
+        f"{'holds' if data['holding'] == 1 else 'hold'} 95% of the probability, if a commit did it"
     ),
     Shown.LIKELIEST: "{revision:.12}, {probability:probability}: {subject}",
     Shown.LAST: _last,

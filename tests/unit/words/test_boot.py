@@ -197,8 +197,8 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
             Commands.REPEATED,
             {"metric": "p99", "times": 3, "value": 12250.0, "unit": "ns"},
             (
-                "the first run has p99 3 times: these are repetitions in one run, which counts as"
-                " one, by their median 12.2 us"
+                "the first run printed p99 3 times; one run is one observation, so their median"
+                " counts: 12.2 us"
             ),
         ),
         (

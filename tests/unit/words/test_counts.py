@@ -67,7 +67,7 @@ WORDS = [
     (
         Counts.SMALL_STEPS,
         {"sha": B, "part": 0.11},
-        "no commit makes more than 11% of the change between the ends, which bbbbbbbbbbbb makes",
+        "the largest step, at bbbbbbbbbbbb, makes only 11% of the change between the ends",
     ),
     (
         Counts.BESIDE,

@@ -131,12 +131,15 @@ SAID = [
     (
         Reach.RUNS,
         {"functions": 1, "ran": 1, "function": "f", "per_s": 12.5},
-        "the function that the commit changes runs: f 12.5 times a second",
+        "the function that the commit changes runs: f, 12.5 times a second",
     ),
     (
         Reach.RUNS,
         {"functions": 3, "ran": 1, "function": "f", "per_s": 12345.6},
-        "of the 3 functions that the commit changes 1 ran, f 12346 times a second",
+        (
+            "1 of the 3 functions that the commit changes ran in the window;"
+            " f ran 12346 times a second"
+        ),
     ),
     (
         Reach.AT_BOOT,
@@ -150,7 +153,7 @@ SAID = [
         Reach.AT_BOOT,
         {"functions": 2, "function": "f"},
         (
-            "unknown: of the 2 functions that the commit changes none ran in the window, but the"
+            "unknown: none of the 2 functions that the commit changes ran in the window, but the"
             " kernel calls f while it boots, and what that does may last"
         ),
     ),
@@ -162,7 +165,7 @@ SAID = [
     (
         Reach.NEVER,
         {"functions": 5, "names": ("f", "g")},
-        "of the 5 functions that the commit changes none ran in the window: f, g",
+        "none of the 5 functions that the commit changes ran in the window: f, g",
     ),
     (Reach.NOT_COUNTED, {}, "unknown: no boot counted functions"),
     (
@@ -174,7 +177,7 @@ SAID = [
         Reach.UNCOUNTED,
         {"functions": 2, "function": "f", "uncounted": 1},
         (
-            "unknown: of the 2 functions that the commit changes none was seen to run, but f was"
+            "unknown: none of the 2 functions that the commit changes was seen to run, but f was"
             " not counted"
         ),
     ),
@@ -182,7 +185,7 @@ SAID = [
         Reach.UNCOUNTED,
         {"functions": 4, "function": "f", "uncounted": 3},
         (
-            "unknown: of the 4 functions that the commit changes none was seen to run, but f and 2"
+            "unknown: none of the 4 functions that the commit changes was seen to run, but f and 2"
             " more were not counted"
         ),
     ),

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.words
 REFUSED = Finding.of(Outcomes.REFUSED, command="test", error="there is no patch")
 SEARCHED = Finding.of(Outcomes.SEARCHED, command="bisect", campaign="bisect-4")
 SHA = "a" * 40
-NO_REQUEST = "No request to pick this repair without"
+NO_REQUEST = "No backport request yet, as its mainline commit is not known"
 TO_OPERATOR = "for the operator, not for a list"
 INTERNAL = "Internal: for the operator alone, not for a list"
 LISTS = {"isolated": "2-7", "housekeeping": "0-2"}
@@ -131,9 +131,9 @@ SAID = [
     (Obstacle.NO_CULPRIT, {}, INTERNAL),
     (Obstacle.REPAIR, {}, INTERNAL),
     (Obstacle.NO_REQUEST, {"mainline": "", "lacking": ()},
-     f"{NO_REQUEST} its mainline commit and a stable series that lacks it: {TO_OPERATOR}"),
+     f"{NO_REQUEST} and no stable series is known to lack it: {TO_OPERATOR}"),
     (Obstacle.NO_REQUEST, {"mainline": "", "lacking": ("linux-6.12.y",)},
-     f"{NO_REQUEST} its mainline commit: {TO_OPERATOR}"),
+     f"{NO_REQUEST}: {TO_OPERATOR}"),
     (Obstacle.CAUSE, {}, INTERNAL),
     (CpuLists.OTHER_MACHINE,
      {**LISTS, "sockets": 1, "cores": 16, "threads": 2, "smt": True},

@@ -170,8 +170,8 @@ def test_what_is_not_committed_is_told():
 
 def test_several_good_revisions_are_told():
     assert told(SEARCHING, Ends.SEVERAL, older=OLDER, others=2) == (
-        "measured as the good end: aaaaaaaaaaaa; the history of 2 other revisions called good holds"
-        " no candidate"
+        "measured as the good end: aaaaaaaaaaaa; commits in the history of 2 other revisions called"
+        " good are no candidates"
     )
 
 
@@ -194,8 +194,8 @@ def test_a_forecast_is_no_certainty():
     assert told(SEARCHING, Searches.EXPECTED, **EXPECTED) == (
         "6 + 6 boots of the ends show the change (p = 0.0011); the search is expected to take"
         " 5 builds, 7 boots, 15 min (four of five searches like it take 5 to 15 boots, 10 min to"
-        " 40 min), and to name a commit within the budget with probability >0.999; the proof takes"
-        " 12 to 18 boots, or more"
+        " 40 min), and to name a commit within the budget with probability >0.999; the proof"
+        " usually takes 12 to 18 boots"
     )
 
 
@@ -236,7 +236,7 @@ def test_where_a_search_stands_is_told_with_its_likeliest_commit():
     data = {"candidates": 40, "likeliest": CULPRIT, "probability": 0.62}
     several = told(SEARCHING, Searches.STANDS, holding=5, **data)
     assert several == (
-        "5 of 40 commits hold 95% of the probability that is on commits; likeliest: dddddddddddd,"
+        "5 of 40 commits hold 95% of the probability, if a commit did it; likeliest: dddddddddddd,"
         " 0.620"
     )
     assert told(SEARCHING, Searches.STANDS, holding=1, **data).startswith("1 of 40 commits holds")
@@ -248,21 +248,21 @@ def test_where_a_search_stands_is_told_with_its_likeliest_commit():
 def test_that_the_machine_may_be_shared_is_told_with_its_boots():
     """A benchmark with two levels of its own, else without noise, looks alike."""
     assert told(SEARCHING, Searches.DISTURBED, disturbed=9, boots=90) == (
-        "9 of 90 boots lie beyond what both ends have otherwise, as where something else uses the"
-        " machine: these are left out"
+        "9 of 90 boots lie far beyond all others of both ends, probably because something else"
+        " used the machine: they are left out"
     )
 
 
 @pytest.mark.parametrize(
     ("unknown", "more"),
-    [(0, ""), (4, "; of 4 nobody can tell, and they are left out")],
+    [(0, ""), (4, "; 4 whose speed is unclear are left out")],
 )
 def test_that_the_machine_changed_its_speed_is_told_with_its_boots(unknown, more):
     effect = Finding.of(Told.RATIO, ratio=1.85)
     said = told(SEARCHING, Searches.SPEEDS, effect=effect, other=40, unknown=unknown, boots=134)
     assert said == (
-        "the machine changed its speed: 40 of 134 boots came at another one than the first (ratio"
-        f" 1.85), whatever they measured, and count as if at the first{more}"
+        "the machine changed its speed: 40 of 134 boots ran at another speed than the first ones"
+        f" (ratio 1.85), whatever the revision, and are corrected for it{more}"
     )
 
 
@@ -330,5 +330,5 @@ def test_first_runs_that_differ_are_told_with_what_to_do():
 
 def test_one_commit_holds_what_two_hold():
     one, two = (told(SEARCHING, Shown.RANGE, holding=n, candidates=40) for n in (1, 2))
-    assert one == "1 of 40 commits holds 95% of the probability that is on commits"
-    assert two == "2 of 40 commits hold 95% of the probability that is on commits"
+    assert one == "1 of 40 commits holds 95% of the probability, if a commit did it"
+    assert two == "2 of 40 commits hold 95% of the probability, if a commit did it"
