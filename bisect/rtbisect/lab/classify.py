@@ -75,6 +75,19 @@ _PANICS = (
     re.compile(r"\bOops: (?P<what>.*)"),
 )
 
+#: A machine check that no handler recovers from, and a fatal error that the firmware reports, as
+#: the kernel prints them (arch/x86/kernel/cpu/mce/core.c, drivers/acpi/apei/ghes.c). The digit is
+#: MCG_STATUS, whose bit 2 says that the exception goes on; one without it is left of a boot before.
+_HOST_BROKE = re.compile(
+    r"(?P<what>(?:mce: )?\[Hardware Error\]: CPU \d+: Machine Check Exception:"
+    r" *[0-9a-f]*[4-7c-f] Bank \d+: )"
+    r"|Kernel panic - not syncing: (?P<panic>Fatal (?:local )?machine check"
+    r"|Machine check from unknown source"
+    r"|Timeout: (?:Not all CPUs entered broadcast exception handler"
+    r"|(?:Subject CPUs|Monarch CPU) (?:unable to|did not) finish machine check processing)"
+    r"|(?:GHES: )?Fatal hardware error)"
+)
+
 #: LAVA's script on the device prints this before the first step of the suites.
 _SUITES_BEGIN = "<LAVA_SIGNAL_STARTRUN "
 
@@ -151,6 +164,7 @@ def classify(log: LavaLog, *, ended: str, emulated: bool = False) -> Verdict:
     if emulated and any(_STALE_BREAKPOINT.search(line[:_LONGEST_LINE]) for line in lines):
         return Verdict(RunStatus.INVALID, Finding.of(Boots.STALE_BREAKPOINT))
     broken = _broken_kernel(lines)
+    _not_the_host(log, lines, broken)
     if log.job is None or (log.flooded and log.job.passed):
         return broken or _flood(log)
     if log.job.passed:
@@ -243,6 +257,27 @@ def _not_the_kernel(job: CaseResult, first: str) -> None:
         raise InfrastructureError(f"LAVA could not fetch a file: {_lava_reason(job)}", _FETCH_HINT)
     if first.startswith(_POWER):
         raise InfrastructureError(f"{first} failed: {_lava_reason(job)}", _POWER_HINT)
+
+
+def _not_the_host(log: LavaLog, lines: Sequence[str], broken: Verdict | None) -> None:
+    """The error of a boot that ended by a fault of its host, before the kernel told of one of its
+    own.
+
+    A kernel can print these lines as well, or bring a machine check about by what it does to the
+    hardware. Then no boot of it counts: the campaign pauses, with its device in quarantine, until a
+    person has looked. That is the lesser harm: the other way a host that breaks makes culprits.
+    """
+    if broken is None and log.job is not None and log.job.passed:
+        return
+    for line in lines:
+        if match := _HOST_BROKE.match(_STAMP.sub("", line[:_LONGEST_LINE])):
+            said = printable((match["panic"] or match["what"]).strip(" :"))
+            raise InfrastructureError(
+                f"the host reports a fatal error of its hardware: {said}",
+                "see to its processors and memory, and to the event log of its BMC",
+            )
+        if any(pattern.search(line[:_LONGEST_LINE]) for pattern in _PANICS):
+            return
 
 
 #: Status of a job whose kernel failed in this part.

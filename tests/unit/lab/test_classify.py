@@ -59,6 +59,66 @@ def test_what_ipxe_fetched_is_no_fault_of_the_lab():
     assert verdict(text).status is RunStatus.BOOT_FAILED
 
 
+CHECKED = "mce: [Hardware Error]: CPU 2: Machine Check Exception: 5 Bank 4: be00000000800400"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        CHECKED,
+        "mce: [Hardware Error]: CPU 147: Machine Check Exception: f Bank 1: bd80000000100134",
+        "[Hardware Error]: CPU 0: Machine Check Exception:                4 Bank 5: b2000000",
+        "Kernel panic - not syncing: Fatal machine check",
+        "Kernel panic - not syncing: Fatal machine check on current CPU",
+        "Kernel panic - not syncing: Fatal local machine check",
+        "Kernel panic - not syncing: Timeout: Not all CPUs entered broadcast exception handler",
+        "Kernel panic - not syncing: Timeout: Monarch CPU did not finish machine check processing",
+        "Kernel panic - not syncing: Fatal hardware error!",
+        "Kernel panic - not syncing: GHES: Fatal hardware error",
+    ],
+)
+@pytest.mark.parametrize("stamp", ["", "[   12.000001] ", "<0>[   12.000001][    C2] "])
+def test_a_fatal_error_of_the_hardware_is_the_hosts(line, stamp):
+    for cases, ended in ((BOOT, "timed out after 60 seconds"), (SUITE, TIMED_OUT)):
+        text = failed_job(cases, "Job", f"login-action {ended}", [STARTED, stamp + line, *PANIC])
+        with pytest.raises(InfrastructureError, match="fatal error of its hardware") as caught:
+            verdict(text)
+        assert caught.value.retryable
+    # Also where it is the last that came.
+    with pytest.raises(InfrastructureError, match="fatal error of its hardware"):
+        verdict(failed_job(SUITE, "Infrastructure", "Connection closed", [STARTED, stamp + line]))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        # What a boot before left in the registers, as older kernels told it.
+        "mce: [Hardware Error]: CPU 0: Machine Check Exception: 0 Bank 5: b200000000000000",
+        "mce: [Hardware Error]: CPU 0: Machine Check: 0 Bank 5: 8c00004000010090",
+        "BERT: [Hardware Error]: Error records from previous boot:",
+        "{1}[Hardware Error]: event severity: corrected",
+        f"said by a program: {CHECKED}",
+        "test: Kernel panic - not syncing: Fatal machine check was not seen",
+    ],
+)
+def test_other_words_of_hardware_leave_a_panic_to_the_kernel(line):
+    text = failed_job(SUITE, "Test", TIMED_OUT, [STARTED, "Oops: 0002 [#1]", line, *PANIC])
+    assert verdict(text).status is RunStatus.HUNG
+    text = failed_job(SUITE, "Test", TIMED_OUT, [STARTED, line, *PANIC])
+    assert verdict(text).status is RunStatus.HUNG
+
+
+def test_a_kernel_that_told_of_its_own_end_first_is_to_blame():
+    text = failed_job(SUITE, "Test", TIMED_OUT, [STARTED, *PANIC, CHECKED])
+    assert verdict(text).status is RunStatus.HUNG
+
+
+def test_a_machine_check_that_a_kernel_recovers_from_ends_no_boot():
+    assert verdict(good_job({}, [CHECKED, "x"]), 0).status is RunStatus.COMPLETE
+    with pytest.raises(InfrastructureError, match="fatal error of its hardware"):
+        verdict(good_job({}, [CHECKED, BUG]), 0)
+
+
 def test_a_stale_breakpoint_is_the_emulators():
     text = failed_job(SUITE, "Job", TIMED_OUT, [STARTED, *STALE])
     assert verdict(text).status is RunStatus.HUNG
