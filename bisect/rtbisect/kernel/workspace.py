@@ -23,7 +23,7 @@ import re
 import stat
 import time
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rtbisect.errors import InfrastructureError
 from rtbisect.kernel.bounds import Bounds, on_disk
@@ -175,12 +175,16 @@ class Workspace:
     def settle(self) -> None:
         """Let make take all that is below out/ for what it would make: nothing there is older than
         anything else, or than the source. For who knows that all of it is of this source.
+        NotPlainError where foreign code has closed a folder.
         """
         now = time.time_ns()
         with self._writing():
-            for folder, folders, names in os.walk(self.out, followlinks=False):
-                for name in (*folders, *names):
-                    os.utime(f"{folder}/{name}", ns=(now, now), follow_symlinks=False)
+            try:
+                for folder, folders, names in os.walk(self.out, onerror=_raise, followlinks=False):
+                    for name in (*folders, *names):
+                        os.utime(f"{folder}/{name}", ns=(now, now), follow_symlinks=False)
+            except PermissionError as error:
+                raise NotPlainError(f"a folder of {self.out.name}/ cannot be entered") from error
 
     def discard(self, name: str) -> None:
         """A file below out/ is to be made again; NotPlainError where it is no file."""
@@ -238,8 +242,7 @@ class Workspace:
             raise NotPlainError(f"{name} is not a regular file")
         if status.st_size > limit:
             raise NotPlainError(f"{name} has {status.st_size} bytes, more than {limit}")
-        if not os.access(path, os.R_OK):
-            raise NotPlainError(f"{name} cannot be read")
+        _check_readable(path, name)
         return path
 
     def text(self, name: str) -> str:
@@ -250,10 +253,10 @@ class Workspace:
         """Modules of this build, one a name, ours before the tree's.
 
         The tree's are those of modules.order: make deletes no module that a later
-        revision stops building. NotPlainError when one is not there or is oddly named.
+        revision stops building. NotPlainError when one is not there, cannot be read or is oddly
+        named.
         """
-        ours = (path for path in self.modules.glob("*.ko") if stat.S_ISREG(path.lstat().st_mode))
-        by_name = {path.name: path for path in ours}
+        by_name = {path.name: path for path in self._own_modules()}
         for line in self.text("modules.order").splitlines():
             # Lines read a.o, in older trees a.ko, in old ones kernel/a.ko for a.ko.
             name = re.sub(r"\.k?o$", ".ko", line)
@@ -264,6 +267,19 @@ class Workspace:
             if not _MODULE_NAME.fullmatch(name):
                 raise NotPlainError(f"{name!r} is not the name of a module")
         return [by_name[name] for name in sorted(by_name)]
+
+    def _own_modules(self) -> list[Path]:
+        """Our modules, all of which can be read: the tree may have closed the folder that they lie
+        in, or one of them.
+        """
+        try:
+            paths = [path for path in self.modules.iterdir() if path.name.endswith(".ko")]
+            ours = [path for path in sorted(paths) if stat.S_ISREG(path.lstat().st_mode)]
+        except OSError as error:
+            raise NotPlainError(f"{self.modules.name}/ cannot be read") from error
+        for path in ours:
+            _check_readable(path, f"{self.modules.name}/{path.name}")
+        return ours
 
     def log_text(self, start: int = 0) -> str:
         """The log from byte `start`; without its middle when it is longer than 9 MiB."""
@@ -309,6 +325,16 @@ class Workspace:
                 "free disk space (8 GB are needed) or correct the owner, then run"
                 " `rtbisect resume`",
             ) from error
+
+
+def _raise(error: OSError) -> NoReturn:
+    raise error
+
+
+def _check_readable(path: Path, name: str) -> None:
+    """NotPlainError, with this name, for a file that foreign code has closed to us."""
+    if not os.access(path, os.R_OK, effective_ids=True):
+        raise NotPlainError(f"{name} cannot be read")
 
 
 def identity(source: Path) -> str:

@@ -107,7 +107,7 @@ def test_lock_is_exclusive(space):
         pass
 
 
-class TestRemoval:
+class TestRights:
     @pytest.fixture
     def space(self) -> Iterator[Workspace]:
         """As a user whom rights stop, and who may enter the folders above."""
@@ -122,6 +122,31 @@ class TestRemoval:
                     yield space
             finally:
                 os.seteuid(user)
+
+    @pytest.mark.parametrize(("place", "mode"), [("mod/x.ko", 0), ("mod", 0o600), ("mod", 0o300)])
+    def test_modules_of_ours_that_the_tree_has_closed(self, space, place, mode):
+        (space.out / "modules.order").write_text("")
+        (space.modules / "x.ko").write_text("ours")
+        assert [path.name for path in space.kernel_modules()] == ["x.ko"]
+        (space.root / place).chmod(mode)
+        with pytest.raises(NotPlainError, match=f"^{place}/? cannot be read"):
+            space.kernel_modules()
+
+    def test_a_module_of_the_tree_that_it_has_closed(self, space):
+        (space.out / "modules.order").write_text("a.o\n")
+        (space.out / "a.ko").write_text("")
+        (space.out / "a.ko").chmod(0)
+        with pytest.raises(NotPlainError, match=r"a\.ko cannot be read"):
+            space.kernel_modules()
+
+    @pytest.mark.parametrize("mode", [0o600, 0o300])
+    def test_a_closed_folder_of_objects_is_no_full_disk(self, space, mode):
+        (space.out / "deep").mkdir()
+        (space.out / "deep/a.o").write_text("")
+        space.settle()
+        (space.out / "deep").chmod(mode)
+        with pytest.raises(NotPlainError, match="cannot be entered"):
+            space.settle()
 
     def test_objects_without_rights(self, space):
         (space.out / "deep").mkdir()
