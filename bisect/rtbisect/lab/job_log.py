@@ -36,6 +36,21 @@ _MOST_OPENED = 1000
 #: Values inside one event. Those of a YAML alias are counted each time, as they would be written.
 _MOST_VALUES = 10_000
 
+#: Bits of a number: Python writes none of more than 4300 digits, but reads one in hexadecimal.
+_MOST_BITS = 1024
+
+#: What the constructors of PyYAML raise for a tag whose text is none of its kind, beside its own
+#: error: KeyError of !!bool, IndexError of !!int, AttributeError of !!timestamp.
+_NO_YAML = (
+    yaml.YAMLError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    TypeError,
+    ArithmeticError,
+    RecursionError,
+)
+
 _TARGET = re.compile(r'(?:- )?\{"dt": "[^"]{0,40}", "lvl": "(?:target|feedback)"')
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -188,15 +203,21 @@ def _load(line: str) -> Mapping[str, Any] | None:
     except ValueError:
         if len(line) > _LONGEST_YAML or sum(map(line.count, "[{?-:")) > _MOST_OPENED:
             return None
-        try:
-            event = yaml.load(line, Loader=_LOADER)  # noqa: S506  (a safe loader)
-        except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
-            return None
-        if not _bounded(event):
-            return None
+        event = yaml_value(line, _LOADER)
     except RecursionError:
         return None
     return event if isinstance(event, Mapping) and "lvl" in event else None
+
+
+def yaml_value(text: str, loader: Any = yaml.SafeLoader) -> Any:
+    """What a text of YAML stands for, by a safe loader; None also for what cannot be read, or
+    cannot be written out.
+    """
+    try:
+        value = yaml.load(text, Loader=loader)  # noqa: S506
+    except _NO_YAML:
+        return None
+    return value if _bounded(value) else None
 
 
 def _bounded(event: object) -> bool:
@@ -207,8 +228,13 @@ def _bounded(event: object) -> bool:
         left -= 1
         if left < 0:
             return False
+        if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            return False
         if isinstance(value, Mapping):
-            waiting += value.values()
+            # JSON has no dates and no bytes for keys.
+            if not all(isinstance(key, str | int | float | None) for key in value):
+                return False
+            waiting += (*value, *value.values())
         elif isinstance(value, (list, tuple, set)):
             waiting += value
     return True

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+import itertools
 import json
 
 import pytest
@@ -184,6 +185,23 @@ def bomb(begin, deep=40):
     return f"{begin}[&a0 [x,x], {', '.join(rows)}]" + "}"
 
 
+#: Values of YAML whose tag says what they are not, and numbers that Python reads and cannot write.
+ODD_VALUES = [
+    "!!bool x",
+    '!!int ""',
+    '!!float ""',
+    "!!timestamp x",
+    "2026-02-31",
+    "!!binary \u00e9",
+    "!!set [a]",
+    f"0x{'f' * 5000}",
+    f"0{'7' * 6000}",
+    f"0b{'1' * 20_000}",
+]
+#: Keys of YAML that JSON does not have.
+ODD_KEYS = ["2026-01-02", "!!binary aGk=", f"0x{'f' * 5000}"]
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -200,8 +218,11 @@ def bomb(begin, deep=40):
         '{"lvl": target, "msg": !!python/object/apply:os.getpid []}',
         '{"lvl": target, "msg": ' + "? " * 10_000,
         '{"lvl": &a target, "msg": &b [*b]}',
+        *(f'{{"lvl": target, "msg": {value}}}' for value in ODD_VALUES),
+        *(f'{{"lvl": results, "msg": {{"case": a, "extra": [{odd}]}}}}' for odd in ODD_VALUES),
+        *(f'{{"lvl": results, "msg": {{"case": a, "extra": {{{key}: 1}}}}}}' for key in ODD_KEYS),
     ],
-    ids=range(13),
+    ids=itertools.count(),
 )
 def test_a_line_that_was_made_to_harm_is_a_line(line):
     log = job_log.parse(f"{event('target', 'before')}\n{line}\n{event('target', 'after')}\n")
@@ -220,7 +241,16 @@ def test_a_line_without_an_end_is_cut(word):
     assert excerpt(log.console) == ()
 
 
-@pytest.mark.parametrize("metadata", ["x" * 10**6, bomb("{definition: lava, error_msg: ")])
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        "x" * 10**6,
+        bomb("{definition: lava, error_msg: "),
+        *(f"{{definition: lava, error_msg: {value}}}" for value in ODD_VALUES),
+        *(f"{{definition: lava, error_msg: x, {key}: 1}}" for key in ODD_KEYS),
+    ],
+    ids=itertools.count(),
+)
 def test_a_verdict_that_was_made_to_harm_is_short(metadata):
     found = rest_types.verdict({"metadata": metadata, "result": ["fail"]})
     assert found is None or len(found.error_msg) < 100

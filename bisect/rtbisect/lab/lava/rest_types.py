@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import yaml
-
 from rtbisect.errors import InfrastructureError
-from rtbisect.lab.job_log import CaseResult, text
+from rtbisect.lab.job_log import CaseResult, text, yaml_value
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Labs
 from rtbisect.process.command import printable
@@ -140,10 +138,7 @@ def verdict(row: object) -> CaseResult | None:
     metadata_text = str(row.get("metadata") or "")
     if len(metadata_text) > _LONGEST_METADATA:
         return None
-    try:
-        case_metadata = yaml.safe_load(metadata_text)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
+    case_metadata = yaml_value(metadata_text)
     if not isinstance(case_metadata, dict) or case_metadata.get("definition") != "lava":
         return None
     words = {name: _scalar(case_metadata.get(name)) for name in ("error_type", "error_msg")}
