@@ -7,11 +7,16 @@ from datetime import UTC, datetime
 import pytest
 
 from helpers.findings import words
+from helpers.lab_logs import event, failed_job
 from helpers.lava_bench import POWER
 from rtbisect.errors import ConfigError, InfrastructureError
+from rtbisect.lab import job_log
+from rtbisect.lab.lava import remote
+from rtbisect.lab.lava.base import Patience
 from rtbisect.lab.lava.quarantine import Quarantine, QuarantineEntry
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Labs
+from rtbisect.model.lab import RunStatus
 from rtbisect.model.ports import KeptNote
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 890, tzinfo=UTC)
@@ -123,6 +128,54 @@ def test_a_device_that_fails_again_and_again_is_quarantined(bench, listed):
     assert (entry.reason.kind, entry.reason.data["faults"]) == (Labs.FAULTS, 3)
     assert "pdu-reboot failed" in entry.reason.data["error"]
     assert any(f"host-1 is quarantined: {entry.told}" in line for line in bench.told)
+
+
+@pytest.fixture
+def overdue(bench, monkeypatch):
+    """Jobs are given no time, and the first three of them do not end by themselves."""
+    monkeypatch.setattr(remote, "_OVERTIME_S", -1e9)
+    bench.server.looks = 3
+    return bench
+
+
+CANCELLED = failed_job(["0_rtbisect"], "Canceled", "The job was canceled")
+
+
+@pytest.mark.parametrize("log", ["", CANCELLED])
+def test_a_job_that_we_end_for_its_time_is_a_fault_of_its_device(overdue, listed, log):
+    overdue.settings = dataclasses.replace(
+        overdue.settings, patience=Patience(retries=2, pause_s=0.0)
+    )
+    overdue.server.logs = [log] * 3
+    with pytest.raises(InfrastructureError, match="did not end within its timeouts") as caught:
+        overdue.run()
+    assert caught.value.retryable
+    assert overdue.server.cancelled == [100, 101, 102]
+    assert listed.all()["host-1"].reason.kind == Labs.FAULTS
+
+
+def test_a_boot_after_a_job_that_we_ended_for_its_time_counts(overdue):
+    overdue.server.logs = [CANCELLED, overdue.good]
+    lab = overdue.lab()
+    end = lab._end_overdue
+
+    def once(job, *, again):
+        overdue.server.looks = 1
+        end(job, again=again)
+
+    lab._end_overdue = once
+    assert lab.run(overdue.request(), KeptNote()).complete
+    assert overdue.server.cancelled == [100]
+
+
+def test_a_kernel_that_floods_until_we_end_its_job_is_to_blame(overdue, listed, monkeypatch):
+    for name in ("_HEAD", "_TAIL"):
+        monkeypatch.setattr(job_log, name, 2000)
+    banner, *flood = "[    0.0] Linux version 6.12.0", *["[    1.0] the same line again"] * 200
+    console = [event("target", line) for line in (banner, *flood)]
+    overdue.server.logs = ["\n".join((*console, CANCELLED))]
+    assert overdue.run().status is RunStatus.BOOT_FAILED
+    assert listed.all() == {}
 
 
 def test_a_device_whose_bmc_tells_of_a_fault_is_quarantined_before_a_campaign(bench, listed):

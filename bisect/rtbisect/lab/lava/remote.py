@@ -111,6 +111,8 @@ class LavaServerLab(LavaLab):
         self._under_way = UnderWay(folder)
         #: Keys of jobs that have told what they will ever tell.
         self._done: set[str] = set()
+        #: Jobs that we cancelled because they outlived their timeouts.
+        self._overdue: set[int] = set()
         #: The last one that a person heard.
         self._last_reason: Finding | None = None
         self._faults: dict[str, int] = {}
@@ -182,16 +184,24 @@ class LavaServerLab(LavaLab):
         """What a job that has finished tells."""
         job = state.job
         artefact, log = self._keep_log(self.rest.log(job))
-        if state.cancelled:
+        how = f"job {job} of lab {self.settings.lab} ended as {state.health}"
+        if state.cancelled and job in self._overdue:
+            # LAVA's last word tells of our own doing: that there should have been another one is
+            # the fault of the lab on this device, unless its console never fell silent.
+            log = replace(log, job=None)
+            how = f"job {job} of lab {self.settings.lab} did not end within its timeouts"
+        elif state.cancelled:
             raise InfrastructureError(
                 f"job {job} of lab {self.settings.lab} was cancelled there",
                 f"ask why, then run `rtbisect resume` (log: artefact {artefact[:12]})",
                 retryable=False,
             )
+        else:
+            log = self._with_verdict(log, job)
         return EndedJob(
-            log=self._with_verdict(log, job),
+            log=log,
             artefact=artefact,
-            how=f"job {job} of lab {self.settings.lab} ended as {state.health}",
+            how=how,
             device=state.device,
             seconds=state.seconds,
         )
@@ -441,4 +451,5 @@ class LavaServerLab(LavaLab):
                 retryable=False,
             )
         self._tell(f"job {job} has outlived its own timeouts; it is cancelled")
+        self._overdue.add(job)
         self.rest.cancel(job)
