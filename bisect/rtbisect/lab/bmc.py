@@ -20,6 +20,9 @@ from rtbisect.process.secret_file import check_secret
 #: Arguments of ipmitool's `chassis power`.
 ON, OFF, CYCLE, RESET, SOFT = "on", "off", "cycle", "reset", "soft"
 
+#: A question that changes nothing.
+_STATUS = ("chassis", "power", "status")
+
 #: How ipmitool ends when no session came about, for whatever reason.
 _NO_SESSION = "Unable to establish IPMI v2"
 
@@ -87,7 +90,7 @@ class Bmc:
 
     def power(self) -> bool:
         """Whether the host is on."""
-        answer = self._ask("chassis", "power", "status").stdout
+        answer = self._ask(*_STATUS).stdout
         state = re.search(r"Chassis Power is (on|off)", answer)
         if state is None:
             raise InfrastructureError(
@@ -97,11 +100,13 @@ class Bmc:
         return state[1] == "on"
 
     def switch(self, how: str) -> None:
-        """Power on, off, cycle, reset or soft (a wish to the operating system)."""
+        """Power on, off, cycle, reset or soft (a wish to the operating system); given at most once.
+        InfrastructureError says where nobody knows whether it was done.
+        """
         if how not in (ON, OFF, CYCLE, RESET, SOFT):
             raise ConfigError(f"{printable(how)!r} is no way to switch a host", "see `--help`")
         self._check_host()
-        self._ask("chassis", "power", how)
+        self._ask("chassis", "power", how, acts=True)
 
     def boot_from(self, device: str) -> None:
         """What the next boot is from: pxe, disk, cdrom, bios or none (as the firmware likes)."""
@@ -154,8 +159,10 @@ class Bmc:
                 "nothing was switched; correct the address or the guid of the host",
             )
 
-    def _ask(self, *words: str) -> Completed:
-        """One command; DeadBmcError, ConfigError (password, cipher) or InfrastructureError."""
+    def _ask(self, *words: str, acts: bool = False) -> Completed:
+        """One command; DeadBmcError, ConfigError (password, cipher) or InfrastructureError. What
+        `acts` is not given again once it may have been done.
+        """
         done = self._run(words)
         if done.ok:
             return done
@@ -167,14 +174,22 @@ class Bmc:
             )
         if _NO_SESSION not in output and not done.timed_out:
             raise InfrastructureError(f"{self._where}: {command.failure(done)}", "see to the BMC")
-        debug = self._run(words, debug=True)
+        # Without a session nothing was given; behind a timeout a host may be switched already.
+        again = _STATUS if acts and done.timed_out else words
+        debug = self._run(again, debug=True)
         if _REFUSED.search(f"{debug.stdout}\n{debug.stderr}"):
             raise ConfigError(
                 f"{self._where} refuses user {printable(self.settings.user)} or the password",
                 f"correct {self.settings.password}",
             )
-        if debug.ok:  # it came back
+        if debug.ok and again is words:  # it came back
             return debug
+        if acts and (done.timed_out or debug.timed_out):
+            raise InfrastructureError(
+                f"{self._where} did not answer in time: nobody knows whether"
+                f" `{' '.join(words)}` was done",
+                "look at the host before you give it again",
+            )
         raise DeadBmcError(f"{self._where} does not answer", "see to its power and its network")
 
     def _command(self) -> list[str]:

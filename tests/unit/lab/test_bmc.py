@@ -19,6 +19,8 @@ case "$*" in
 *"mc guid"*) echo "System GUID  : a1234567-89ab-cdef-a123-456789abcdef"; exit 0 ;;
 esac
 cat "$here/answer"
+words="$*"
+[ ! -f "$here/slow" ] || ! grep -qxF -e "${words##* -R 2 }" "$here/slow" || sleep 60
 [ ! -f "$here/error" ] || { cat "$here/error" >&2; exit 1; }
 """
 
@@ -114,6 +116,25 @@ def test_a_dead_bmc_and_a_wrong_password_are_told_apart(bench):
     bench.says(error=f"invalid authentication algorithm\n{NO_SESSION}")
     with pytest.raises(ConfigError, match="cipher suite 17"):
         bench.bmc(cipher=17).power()
+
+
+@pytest.mark.parametrize(("how", "dead"), [("cycle", False), ("off", False), ("reset", True)])
+def test_what_may_have_switched_the_host_is_not_given_again(bench, how, dead):
+    status = "-C 3 -vv chassis power status\n" if dead else ""
+    (bench.root / "slow").write_text(f"-C 3 chassis power {how}\n{status}")
+    with pytest.raises(InfrastructureError, match=f"nobody knows whether `chassis power {how}`"):
+        bench.bmc(timeout_s=1.0).switch(how)
+    given, asked = bench.calls()
+    assert given.endswith(f"chassis power {how}")
+    assert asked.endswith("-vv chassis power status")
+
+
+def test_a_refusal_behind_a_timeout_is_one(bench):
+    (bench.root / "slow").write_text("-C 3 chassis power cycle\n")
+    bench.says(debug="> RAKP 2 HMAC is invalid\n")
+    with pytest.raises(ConfigError, match="refuses user admin"):
+        bench.bmc(timeout_s=1.0).switch("cycle")
+    assert sum(call.endswith("chassis power cycle") for call in bench.calls()) == 1
 
 
 def test_other_faults_are_those_of_the_bmc(bench):
