@@ -15,7 +15,7 @@ import tarfile
 import tempfile
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,15 +36,18 @@ from rtbisect.evidence.replay import (
     ReplayedTree,
     Silence,
 )
-from rtbisect.model.campaign import Outcome
+from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.model.code import RELINKED, Build, CommitGraph
 from rtbisect.model.finding import Finding, Kept
+from rtbisect.model.formats import format_of
 from rtbisect.model.ports import Journal, Ports, Subject
+from rtbisect.model.report import Report
 from rtbisect.model.result import Gate, Result, Verification
 from rtbisect.model.setup import Setup
 from rtbisect.pipeline.further import FurtherBudget, FurtherBudgets, FurtherRuns
 from rtbisect.report.input_file import INPUT
 from rtbisect.report.page import DRAFT, PAGE
+from rtbisect.report.text import public_address
 from rtbisect.store import codec
 from rtbisect.store.artefacts import ArtefactStore, write_whole
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
@@ -66,11 +69,12 @@ _MANIFEST, _JOURNAL, _ANSWERS, _SETUP = (
     "answers.json.gz",
     "setup.json",
 )
+_RESULT = "result.json"
 #: Files of the draft that go with it.
 _DRAFT = (
     "bisect.log",
     "campaign.log",
-    "result.json",
+    _RESULT,
     PAGE,
     # Files of drafts and pages that older programs made.
     "posterior.png",
@@ -249,12 +253,16 @@ def _fill_folder(
         "campaign": record.id,
         "created": record.created,
         "rtbisect": __version__,
-        "request": json.loads(record.request_json),
+        "request": codec.to_plain(CampaignRequest, _public_request(record.request)),
         "result": codec.to_plain(Result, evidence.result),
     }
     _write(place / _MANIFEST, json.dumps(manifest, indent=1, sort_keys=True))
-    _write(place / _SETUP, json.dumps(codec.to_plain(Setup, evidence.setup), indent=1))
-    lines = (json.dumps(step.as_row(), sort_keys=True) for step in evidence.steps)
+    setup = evidence.setup
+    if setup.request.site:
+        repo = public_address(setup.repo)
+        setup = replace(setup, request=_public_request(setup.request), repo=repo)
+    _write(place / _SETUP, json.dumps(codec.to_plain(Setup, setup), indent=1))
+    lines = (json.dumps(_public_step(step).as_row(), sort_keys=True) for step in evidence.steps)
     _write(place / _JOURNAL, "".join(f"{line}\n" for line in lines))
     _write(place / _ANSWERS, codec.to_json(Answers, evidence.answers))
     if record.report is not None:
@@ -265,6 +273,8 @@ def _fill_folder(
                 shutil.copyfile(record.report.folder / name, place / name)
         if (place / PAGE).is_file():
             _relink(place / PAGE)
+        if record.request.site and (place / _RESULT).is_file():
+            _without_path(place / _RESULT)
     artefacts = ArtefactStore(store.state / "artefacts")
     write_kernels(
         place, artefacts, store.state, evidence.setup, _builds_of_answer(store, record, evidence)
@@ -272,6 +282,31 @@ def _fill_folder(
     names = sorted(path for path in place.rglob("*") if path.is_file())
     sums = [f"{_sha256(path)}  {path.relative_to(place)}" for path in names]
     _write(place / SUMS, "".join(f"{line}\n" for line in sums))
+
+
+def _public_request(request: CampaignRequest) -> CampaignRequest:
+    """A request without the folders of this machine. The repository of a command stays: its answer
+    may name a command line with it, which a bundle has to come to again.
+    """
+    if not request.site:
+        return request
+    return replace(request, site=Path(request.site).name, repo=public_address(request.repo))
+
+
+def _public_step(step: JournalStep) -> JournalStep:
+    """A step as it is published: a draft names the file that it lies in without its folder."""
+    if step.kind != format_of(Report).name:
+        return step
+    report = codec.from_json(Report, step.value)
+    report = replace(report, path=Path(report.path).name)
+    return replace(step, value=codec.to_json(Report, report))
+
+
+def _without_path(answer: Path) -> None:
+    """The file of the draft for programs names the repository as the mail does."""
+    document = json.loads(answer.read_text("utf-8"))
+    document["repo"] = public_address(document.get("repo", ""))
+    answer.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
 def _relink(page: Path) -> None:

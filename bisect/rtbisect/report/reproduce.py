@@ -14,7 +14,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.recipe import Recipe
 from rtbisect.report.averages import threshold_of
 from rtbisect.report.headline_figure import headline
-from rtbisect.report.text import PROSE, ascii_line, foreign, wrap
+from rtbisect.report.text import PROSE, ascii_line, foreign, public_address, wrap
 from rtbisect.words.speak import speak
 
 if TYPE_CHECKING:
@@ -173,12 +173,10 @@ def _boots(report: ReportInput) -> _Boots | None:
 def _again(report: ReportInput) -> tuple[Step, ...]:
     """The commit, and the search for who has a lab."""
     commit = report.culprit.sha if report.culprit else report.newer
-    source = foreign(report.repo, 200)
-    if report.repo.startswith(("/", "file:")):
-        # A path is of no use to others, and tells of this machine.
+    if report.repo and not public_address(report.repo):
         about = Finding.of(Recipe.LOCAL_CLONE, tree=foreign(report.tree, 40))
     else:
-        about = Finding.of(Recipe.CLONE, source=source)
+        about = Finding.of(Recipe.CLONE, source=foreign(report.repo, 200))
     clone = Step(about, (f"git checkout {ascii_line(shlex.quote(commit), 60)}",))
     command = _whole(report.command)
     return (clone, *([Step(Finding.of(Recipe.LAB), _continued(command))] if command else []))

@@ -42,7 +42,7 @@ from rtbisect.report.headline_figure import floor_that_shows, headline, test_nam
 from rtbisect.report.opening import beside, check_of, levels, other_builds
 from rtbisect.report.policy import asks_to_pick
 from rtbisect.report.stable_series import series
-from rtbisect.report.text import cut
+from rtbisect.report.text import cut, public_address
 from rtbisect.suites.base import every
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ _TOLD_REPAIRS = 2
 
 def found(report: ReportInput) -> Iterator[Finding]:
     """Where the commit was found, and which kernels have it."""
-    # A path is of no use to others, and tells of a machine.
-    tree = "" if report.repo.startswith(("/", "file:")) else cut(report.repo, 100)
+    tree = cut(public_address(report.repo), 100)
     older, newer = (revision_name(report, end) for end in (report.older, report.newer))
     data: dict[str, Any] = {
         "older": older, "newer": newer, "commits": len(report.graph), "tree": tree,

@@ -73,6 +73,13 @@ def foreign(text: str, limit: int = 100) -> str:
     return cut(clean, limit)
 
 
+def public_address(repo: str) -> str:
+    """The address of a repository as others may read it: "" for a path, which is of no use to them,
+    and tells of this machine.
+    """
+    return "" if repo.startswith(("/", "file:")) else repo
+
+
 def header_text(text: str, limit: int = 120) -> str:
     """Text for a header: ASCII, no encoded word in it, and no word too long to fold."""
     words = (cut(word, 48) for word in ascii_line(text, limit).replace("=?", "= ?").split())

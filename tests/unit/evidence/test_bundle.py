@@ -19,14 +19,19 @@ from rtbisect.evidence import bundle
 from rtbisect.evidence.bundle import CampaignEvidence, differences, rejudge
 from rtbisect.evidence.replay import Answers, RecordingSubject, RecordingTree
 from rtbisect.lab.fake import FakeLab
-from rtbisect.model.campaign import Outcome
+from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.difference import Differs
+from rtbisect.model.report import Report
 from rtbisect.model.result import CheckStatus, Difference, DiffersBy, Result
 from rtbisect.pipeline import bisect
 from rtbisect.report.draft import DraftMailer
 from rtbisect.report.page import DRAFT, PAGE
-from rtbisect.store.journal import steps_of
+from rtbisect.store import codec
+from rtbisect.store.journal import JournalStep, steps_of
+
+#: A folder that only this machine has.
+HERE = "/srv/alice/lab"
 
 
 @pytest.fixture
@@ -41,8 +46,13 @@ def finished(tmp_path_factory):
     place = tmp_path_factory.mktemp("finished")
     graph = line_of(8)
     reverts = {(graph.newer, sha(5)): sha(10**6)}
-    world = World(place / "state", graph, FakeLab(boots(5), None), reverts=reverts)
+    request = CampaignRequest(
+        kind="bisect", site=f"{HERE}/site.yaml", tree="t", older=graph.older, newer=graph.newer,
+        repo=f"{HERE}/linux",
+    )  # fmt: skip
+    world = World(place / "state", graph, FakeLab(boots(5), None), reverts=reverts, request=request)
     setup, parts = world.open()
+    setup = replace(setup, repo=request.repo)
     result, _ = bisect.bisect(setup, parts)
     world.store.finish(world.campaign, result, None)
     steps = steps_of(world.store.database, world.campaign)
@@ -282,15 +292,50 @@ def test_a_window_that_nobody_measured_is_told(campaign):
         assert str(folder) in str(error)  # noqa: PT017
 
 
-def test_a_bundle_of_a_draft_has_its_page(campaign, tmp_path):
+def with_draft(campaign, tmp_path, repo):
+    """The bundle of a campaign that has a draft."""
     world, result, _ = campaign
-    made = DraftMailer(settings(tmp_path / "reports")).draft(rcu(), ())
+    made = DraftMailer(settings(tmp_path / "reports")).draft(replace(rcu(), repo=repo), ())
     record = replace(world.store.get(world.campaign), report=made)
     folder = tmp_path / "with-page"
     folder.mkdir()
-    setup = world.open()[0]
-    evidence = CampaignEvidence(setup, (), Answers(), result)
+    kept = replace(made, path=f"{HERE}/state/reports/bisect-1/report.eml")
+    step = JournalStep(
+        key="report", seq=0, kind="Report", value=codec.to_json(Report, kept),
+        started_s=0.0, finished_s=1.0,
+    )  # fmt: skip
+    setup = replace(world.open()[0], repo=repo)
+    evidence = CampaignEvidence(setup, (step,), Answers(), result)
     bundle._fill_folder(folder, world.store, record, evidence)
+    return folder
+
+
+def published(folder):
+    """All text of a bundle by the names of its files."""
+    files = {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        name: gzip.decompress(data) if name.endswith(".gz") else data
+        for name, data in files.items()
+    }
+
+
+def test_folders_of_this_machine_are_not_published(campaign, tmp_path):
+    folders = (campaign[2], with_draft(campaign, tmp_path, f"{HERE}/linux"))
+    for folder in folders:
+        assert not [name for name, text in published(folder).items() if HERE.encode() in text]
+        assert json.loads((folder / "manifest.json").read_text())["request"]["site"] == "site.yaml"
+        bundle.check_sums(folder)
+    assert json.loads((folders[1] / "result.json").read_text())["repo"] == ""
+
+
+def test_an_address_that_others_can_fetch_is_published(campaign, tmp_path):
+    address = "https://git.example.org/linux.git"
+    texts = published(with_draft(campaign, tmp_path, address))
+    assert all(address.encode() in texts[name] for name in ("setup.json", "result.json"))
+
+
+def test_a_bundle_of_a_draft_has_its_page(campaign, tmp_path):
+    folder = with_draft(campaign, tmp_path, rcu().repo)
     page = folder / PAGE
     linked = re.findall(r'<li><a href="([^"]+)">', page.read_text("utf-8"))
     assert bundle.SUMS in linked
