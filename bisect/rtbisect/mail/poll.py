@@ -103,21 +103,41 @@ def _unrepeated(reply: KeptReply, replies: Replies) -> KeptReply:
     """
     if reply.state not in (ReplyState.ACCEPTED, ReplyState.WAITING):
         return reply
-    for earlier in replies.of_sender(reply.sender):
-        # One that a person has closed asks no more however often it comes.
-        if (
-            earlier.state is ReplyState.IGNORED
-            or not earlier.asked
-            or not _are_copies(reply, earlier)
-        ):
-            continue
-        if reply.state is ReplyState.ACCEPTED and earlier.state is ReplyState.WAITING:
-            why = Finding.of(Replied.SIGNED_COPY, key=reply.key)
-            if replies.move(earlier.key, (ReplyState.WAITING,), ReplyState.NOTED, why):
-                continue
-        why = Finding.of(Replied.COPY, key=earlier.key)
-        return replace(reply, state=ReplyState.NOTED, why=why)
+    by_key = {each.key: each for each in replies.of_sender(reply.sender)}
+    # One that a person has closed asks no more however often it comes.
+    copied = [
+        _original(earlier, by_key)
+        for earlier in by_key.values()
+        if earlier.state is not ReplyState.IGNORED and earlier.asked and _are_copies(reply, earlier)
+    ]
+    for original in {each.key: each for each in copied}.values():
+        if not _takes_place(reply, original, replies):
+            why = Finding.of(Replied.COPY, key=original.key)
+            return replace(reply, state=ReplyState.NOTED, why=why)
     return reply
+
+
+def _original(reply: KeptReply, by_key: dict[str, KeptReply]) -> KeptReply:
+    """What a copy is one of. A copy asks for nothing by itself: whether its command counts, or is
+    open, stands at its original.
+    """
+    seen = set()
+    while reply.why is not None and reply.why.kind == Replied.COPY and reply.key not in seen:
+        seen.add(reply.key)
+        reply = by_key.get(str(reply.why.data["key"]), reply)
+    return reply
+
+
+def _takes_place(reply: KeptReply, earlier: KeptReply, replies: Replies) -> bool:
+    """Whether a reply asks in the place of an earlier one, which then asks no more."""
+    why = Finding.of(Replied.SIGNED_COPY, key=reply.key)
+    # A kill may have come behind the move, before this reply was kept.
+    if earlier.key == reply.key or earlier.why == why:
+        return True
+    open_and_proved = reply.state is ReplyState.ACCEPTED and earlier.state is ReplyState.WAITING
+    return open_and_proved and replies.move(
+        earlier.key, (ReplyState.WAITING,), ReplyState.NOTED, why
+    )
 
 
 def _are_copies(reply: KeptReply, earlier: KeptReply) -> bool:

@@ -389,3 +389,9 @@ def test_a_signed_copy_takes_the_place_of_one_that_is_not(world):
     first, second, third = copies(world, "fail", "pass", "fail")
     assert (first["state"], second["state"], third["state"]) == ("noted", "accepted", "noted")
     assert first["why"] == words(Finding.of(Replied.SIGNED_COPY, key=second["key"]))
+
+
+def test_a_signed_copy_counts_however_many_came_before_it_that_are_not(world):
+    """Through two lists, or by a stranger who sends what he has read twice."""
+    first, second, third = copies(world, "fail", "fail", "pass")
+    assert [each["state"] for each in (first, second, third)] == ["noted", "noted", "accepted"]

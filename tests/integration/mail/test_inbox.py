@@ -71,12 +71,13 @@ NOW = "2026-03-02T12:00:00+00:00"
 DATE = "Mon, 02 Mar 2026 10:00:00 +0000"
 
 
-def add(box, name="a1", **changes):
+def add(box, name="a1", dkim="pass", **changes):
     told = {
         "sender": "ada@kernel.example.org", "parent": "<r1@lab.example.org>", "references": "",
         "body": "x", "date": DATE,
     }  # fmt: skip
-    return box.add(MAIL.format(name=name, **(told | changes)).encode())
+    text = MAIL.format(name=name, **(told | changes))
+    return box.add(text.replace("dkim=pass", f"dkim={dkim}").encode())
 
 
 def look(tmp_path, stores, trust=TRUST, now=NOW):
@@ -216,6 +217,49 @@ def test_a_command_that_is_sent_again_under_another_name_counts_once(tmp_path, b
         stores.replies.move(found[0].key, tuple(ReplyState), state, Finding.of(Replied.SIGNED))
         add(box, f"b-{state}", body="#rtbisect retest")
         assert [each.state for each in look(tmp_path, stores)] == [ReplyState.NOTED]
+
+
+def through_a_list(box, number=1):
+    """A copy whose signature the list has broken."""
+    add(box, dkim="fail", body=f"#rtbisect retest\n--\nlist {number}")
+
+
+def test_a_copy_stands_where_its_original_does(tmp_path, box, stores):
+    through_a_list(box, 1)
+    (first,) = look(tmp_path, stores)
+    through_a_list(box, 2)
+    look(tmp_path, stores)
+    why = Finding.of(Replied.CLOSED, person="A Person")
+    assert stores.replies.move(first.key, (ReplyState.WAITING,), ReplyState.NOTED, why)
+    add(box, body="#rtbisect retest")
+    (signed,) = look(tmp_path, stores)
+    assert (signed.state, signed.why) == (ReplyState.NOTED, Finding.of(Replied.COPY, key=first.key))
+
+
+def test_a_signed_copy_of_what_a_person_has_accepted_counts_under_no_name(tmp_path, box, stores):
+    through_a_list(box)
+    (first,) = look(tmp_path, stores)
+    why = Finding.of(Replied.ACCEPTED, person="A Person")
+    assert stores.replies.move(first.key, (ReplyState.WAITING,), ReplyState.ACCEPTED, why)
+    for name in ("a1", "a2"):
+        path = tmp_path / "mail/new" / add(box, name, body="#rtbisect retest")
+        path.write_text(path.read_text().replace("Date:Message-ID:References", "Date:References"))
+        assert [each.state for each in look(tmp_path, stores)] == [ReplyState.NOTED]
+
+
+def test_a_signed_copy_that_a_kill_kept_from_the_store_counts(tmp_path, box, stores, monkeypatch):
+    through_a_list(box)
+    look(tmp_path, stores)
+    add(box, body="#rtbisect retest")
+    monkeypatch.setattr(stores.replies, "put", killed)
+    with pytest.raises(KeyboardInterrupt):
+        look(tmp_path, stores)
+    monkeypatch.undo()
+    assert [each.state for each in look(tmp_path, stores)] == [ReplyState.ACCEPTED]
+
+
+def killed(*_words):
+    raise KeyboardInterrupt
 
 
 def test_the_same_words_on_another_day_are_another_command(tmp_path, box, stores):
