@@ -14,6 +14,10 @@ from rtbisect.mail.transport.fetch import fetch
 MBOX = b"From x\nSubject: [PATCH] a\n\ndiff --git a/x b/x\n"
 
 
+#: Bytes that a packed mbox lacks: of its length, all of its end, of the text, of the head.
+CUTS = (1, 8, 12, len(gzip.compress(MBOX)) - 5)
+
+
 class Archive(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/r/moved":
@@ -21,8 +25,13 @@ class Archive(http.server.BaseHTTPRequestHandler):
             self.send_header("Location", "/r/mbox")
             self.end_headers()
             return
+        half = gzip.compress(b"x" * (post.MOST_BYTES // 2 + 1))
         packed = {"/r/packed": gzip.compress(MBOX), "/r/torn": gzip.compress(MBOX)[:-12] + b"x" * 9,
-                  "/r/bomb": gzip.compress(b"x" * (post.MOST_BYTES + 1))}  # fmt: skip
+                  "/r/bomb": gzip.compress(b"x" * (post.MOST_BYTES + 1)), "/r/bombs": half * 2,
+                  "/r/members": gzip.compress(MBOX) + gzip.compress(MBOX) + bytes(9),
+                  "/r/rubbish": gzip.compress(MBOX) + b"x" * 9}  # fmt: skip
+        packed |= {f"/r/cut{n}": gzip.compress(MBOX)[:-n] for n in CUTS}
+        packed["/r/cut-member"] = gzip.compress(MBOX) + gzip.compress(MBOX)[:-12]
         found = packed | {"/r/mbox": MBOX, "/r/large": b"x" * (post.MOST_BYTES + 1)}
         found = found.get(self.path)
         broken = {"/r/busy": 429, "/r/down": 503}.get(self.path, 404)
@@ -46,6 +55,7 @@ def archive():
 def test_an_mbox_of_an_archive(archive):
     assert fetch(f"{archive}mbox", [archive]) == MBOX
     assert fetch(f"{archive}packed", [archive]) == MBOX
+    assert fetch(f"{archive}members", [archive]) == MBOX * 2
 
 
 @pytest.mark.parametrize(
@@ -55,6 +65,8 @@ def test_an_mbox_of_an_archive(archive):
         ("moved", "answers 302"),
         ("large", "has more than"),
         ("bomb", "has more than"),
+        ("bombs", "has more than"),
+        ("rubbish", "is torn"),
         ("torn", "is torn"),
         ("../r/mbox", "in no archive"),
         ("%2e%2e/secret", "in no archive"),
@@ -77,6 +89,13 @@ def test_other_places_are_not_asked(archive, archives):
 @pytest.mark.parametrize("path", ["busy", "down"])
 def test_a_server_that_is_in_trouble_may_come_back(archive, path):
     with pytest.raises(InfrastructureError, match="answers"):
+        fetch(archive + path, [archive])
+
+
+@pytest.mark.parametrize("path", [*(f"cut{n}" for n in CUTS), "cut-member"])
+def test_a_part_of_a_packed_mbox_is_none(archive, path):
+    """Its patches would be applied in part; the archive may have all of it later."""
+    with pytest.raises(InfrastructureError):
         fetch(archive + path, [archive])
 
 

@@ -5,6 +5,8 @@ nowhere else.
 
 from __future__ import annotations
 
+import gzip
+import io
 import re
 import zlib
 from collections.abc import Sequence
@@ -65,12 +67,16 @@ def fetch(address: str, archives: Sequence[str]) -> bytes:
 
 
 def _unpacked(body: bytes) -> bytes:
-    """What is there, unpacked: archives have whole series as packed mboxes."""
+    """What is there, unpacked: archives have whole series as packed mboxes, which may have several
+    members. One that is cut off is no mbox: its patches would be applied in part.
+    """
     if not body.startswith(b"\x1f\x8b"):
         return body
     try:
-        unpacked = zlib.decompressobj(wbits=31).decompress(body, MOST_BYTES + 1)
-    except zlib.error as error:
+        unpacked = gzip.GzipFile(fileobj=io.BytesIO(body)).read(MOST_BYTES + 1)
+    except EOFError as error:
+        raise InfrastructureError("the packed mbox is cut off", "try again later") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
         raise ConfigError("the packed mbox is torn", "send the patch itself") from error
     if len(unpacked) > MOST_BYTES:
         raise _too_large()
