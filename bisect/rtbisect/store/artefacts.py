@@ -8,7 +8,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -16,10 +16,16 @@ from typing import BinaryIO
 from rtbisect.errors import InfrastructureError, InternalError
 
 
-def write_whole(place: Path, source: bytes | BinaryIO, mode: int = 0o644) -> None:
+def write_whole(
+    place: Path,
+    source: bytes | BinaryIO,
+    mode: int = 0o644,
+    before_rename: Callable[[], None] = lambda: None,
+) -> None:
     """Write bytes, or what a stream gives, aside, to the disk, and put it in place by rename: who
     reads sees the old file or the new one, never a part, also after a loss of power. OSError when
-    the disk refuses; nothing is left behind then.
+    the disk refuses; nothing is left behind then. `before_rename` is called right before readers
+    see it.
     """
     handle, aside = _aside(place)
     with os.fdopen(handle, "wb") as stream:
@@ -31,6 +37,7 @@ def write_whole(place: Path, source: bytes | BinaryIO, mode: int = 0o644) -> Non
             stream.flush()
             os.fsync(handle)
             aside.chmod(mode)
+            before_rename()
             aside.replace(place)
         except BaseException:
             aside.unlink(missing_ok=True)

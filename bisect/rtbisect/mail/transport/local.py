@@ -35,17 +35,18 @@ class FileTransport:
 
     folder: Path
 
-    def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:  # noqa: ARG002
+    def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:
         """Write by rename: a mail that is there is there whole, and once however often it is
-        written.
+        written. Who sends it may take it away at once, so from the rename on it may be on its way.
         """
         name = re.sub(r"[^A-Za-z0-9.@_-]", "_", mail.message_id.strip("<>"))
         path = self.folder / f"{name}.eml"
+        step = _LastStep(before_end)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(path, mail.text.encode("ascii"))
+            write_whole(path, mail.text.encode("ascii"), before_rename=step.begin)
         except OSError as error:
-            return Later(_not_written(self.folder, error))
+            return step.failed(self.folder, error)
         return Delivered(Finding.of(Delivery.WRITTEN, path=str(path)))
 
 
@@ -55,7 +56,8 @@ class MboxTransport:
 
     path: Path
 
-    def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:  # noqa: ARG002
+    def send(self, mail: OutMail, before_end: Callable[[], None]) -> Ended:
+        step = _LastStep(before_end)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             _break_old_lock(self.path)
@@ -64,20 +66,34 @@ class MboxTransport:
                 box.lock()
                 there = any(each["Message-ID"] == mail.message_id for each in box)
                 if not there:
+                    step.begin()
                     box.add(mail.text.encode("ascii"))
                     box.flush()
                     sync(self.path)
             finally:
                 box.close()
         except (OSError, mailbox.Error) as error:
-            return Later(_not_written(self.path, error))
+            return step.failed(self.path, error)
         kind = Delivery.WAS_THERE if there else Delivery.WRITTEN
         return Delivered(Finding.of(kind, path=str(self.path)))
 
 
-def _not_written(path: Path, error: Exception) -> Finding:
-    why = error.strerror if isinstance(error, OSError) else None
-    return Finding.of(Delivery.NOT_WRITTEN, path=str(path), error=why or str(error))
+@dataclass(slots=True)
+class _LastStep:
+    """The step that hands a mail over, and whether a try has come so far."""
+
+    before_end: Callable[[], None]
+    begun: bool = False
+
+    def begin(self) -> None:
+        self.before_end()
+        self.begun = True
+
+    def failed(self, path: Path, error: Exception) -> Later | Doubt:
+        """How a try ended that the disk did not let come to its end."""
+        why = error.strerror if isinstance(error, OSError) else None
+        answer = Finding.of(Delivery.NOT_WRITTEN, path=str(path), error=why or str(error))
+        return Doubt(answer) if self.begun else Later(answer)
 
 
 def _break_old_lock(path: Path) -> None:
