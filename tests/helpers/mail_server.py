@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The real SMTP server of the tests, as a process that a test starts."""
+"""SMTP servers of the tests: a real one, as a process that a test starts, and one of set words."""
 
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from rtbisect.config.schema import Smtp
@@ -35,3 +37,23 @@ class Server:
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
+
+
+class SetWords:
+    """A server that says these lines to whoever connects, one for each line that it hears."""
+
+    def __init__(self, *lines):
+        self.lines = lines
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.talk, daemon=True).start()
+
+    def talk(self):
+        connection, _ = self.listener.accept()
+        with connection, connection.makefile("rb") as heard:
+            for line in self.lines:
+                connection.sendall(line + b"\r\n")
+                heard.readline()
+
+    def close(self):
+        self.listener.close()

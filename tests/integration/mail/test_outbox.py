@@ -15,7 +15,7 @@ import pytest
 
 from helpers.depth import deep
 from helpers.findings import Like
-from helpers.mail_server import Server
+from helpers.mail_server import Server, SetWords
 from rtbisect.config.schema import Smtp
 from rtbisect.errors import BusyError, ConfigError
 from rtbisect.mail.send import send_due
@@ -254,6 +254,18 @@ def test_a_server_without_tls_gets_no_mail(serve, outbox, tmp_path):
     assert states(outbox) == [MailState.QUEUED]
     with pytest.raises(ConfigError, match="this machine alone"):
         SmtpTransport(Smtp(host="mail.example.org", port=25, security="none"), Path)
+
+
+def test_a_challenge_that_is_none_is_tried_again_later(outbox, tmp_path):
+    (tmp_path / "password").write_text("secret\n")
+    (tmp_path / "password").chmod(0o600)
+    login = {"user": "bot", "password": str(tmp_path / "password")}
+    with contextlib.closing(SetWords(b"220 x", b"250-x\r\n250 AUTH LOGIN", b"334 abc")) as server:
+        # The schema wants TLS where there is a password.
+        asked = Smtp.model_construct(host="127.0.0.1", port=server.port, security="none", **login)
+        outbox.put(mail())
+        (ended,) = send_due(outbox, SmtpTransport(asked, Path, "lab.example.org"), lambda: 0.0)
+    assert (ended.state, ended.answer.kind) == (MailState.QUEUED, Delivery.NO_ANSWER)
 
 
 # --- kills ---

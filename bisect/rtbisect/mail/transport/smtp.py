@@ -7,6 +7,7 @@ be tried again, and nothing after it.
 
 from __future__ import annotations
 
+import binascii
 import re
 import smtplib
 import ssl
@@ -53,7 +54,8 @@ class SmtpTransport:
             smtp = self._connect()
         except smtplib.SMTPResponseException as error:
             return Later(_not_now(error.smtp_code, error.smtp_error))
-        except (OSError, smtplib.SMTPException) as error:
+        # The library decodes what a server asks of who logs in, whatever it is.
+        except (OSError, smtplib.SMTPException, binascii.Error) as error:
             return Later(self._no_answer(error))
         try:
             outcome = self._send_envelope(smtp, mail)
