@@ -221,9 +221,11 @@ def _candidates(
         if word.lower() in text:
             yield Addressee(address, "", AddressSource.SITE, word)
     for line in maintainers:
-        named, _, role = line.partition(" (")
+        # The role stands behind the address: a name may have brackets of its own.
+        end = line.find(" (", max(0, line.find("@")))
+        named, role = (line[:end], line[end + 2 :]) if end >= 0 else (line, "")
         name, address = person(named)
-        yield Addressee(address, name, AddressSource.MAINTAINER, role.rstrip(")"))
+        yield Addressee(address, name, AddressSource.MAINTAINER, role.removesuffix(")"))
     for tag in commit.signed_off:
         name, address = person(tag)
         yield Addressee(address, name, AddressSource.SIGNED_OFF)

@@ -59,7 +59,7 @@ def test_who_wrote_and_who_keeps_it():
     assert reasons(who.cc) == [
         ("regressions@lists.linux.dev", AddressSource.REGRESSIONS, "mainline"),
         ("rt@lists.example.org", AddressSource.SITE, "eventpoll"),
-        ("viro@kernel.example.org", AddressSource.MAINTAINER, "maintainer:FILESYSTEMS (VFS"),
+        ("viro@kernel.example.org", AddressSource.MAINTAINER, "maintainer:FILESYSTEMS (VFS)"),
         ("fs@lists.example.org", AddressSource.MAINTAINER, "open list:FILESYSTEMS"),
         ("third@kernel.example.org", AddressSource.SIGNED_OFF),
     ]
@@ -122,6 +122,15 @@ def test_hundreds_are_cut():
     assert len(who.addresses) == RULES.most
     assert len(who.dropped) > 380
     assert who.dropped[-1].reason == Finding.of(Refusal.TOO_MANY, most=RULES.most)
+
+
+def test_a_maintainer_whose_name_has_brackets_is_written_to():
+    line = '"A Keeper (Company)" <keeper@kernel.example.org> (maintainer:FILESYSTEMS (VFS))'
+    who = found(named=(line,))
+    keeper = next(each for each in who.cc if each.reason.kind == AddressSource.MAINTAINER)
+    assert (keeper.address, keeper.name) == ("keeper@kernel.example.org", "A Keeper Company")
+    assert keeper.reason.data["role"] == "maintainer:FILESYSTEMS (VFS)"
+    assert who.dropped == ()
 
 
 def test_an_address_that_a_person_adds_is_held_against_the_rules():
