@@ -17,6 +17,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import AddressSource, Refusal, Thread
 from rtbisect.model.mail import Recipient, Recipients
 from rtbisect.report.lint.form import MESSAGE_ID
+from rtbisect.report.message import answers_to
 from rtbisect.report.policy import Addressee, Purpose, addressees
 from rtbisect.report.text import ascii_line
 
@@ -92,7 +93,7 @@ def parent_of(commit: CommitText, now_iso: str) -> tuple[str, Finding]:
     for link in commit.links:
         match = _LINK.match(link.strip())
         identity = f"<{unquote(match[1])}>" if match else ""
-        if identity.isascii() and MESSAGE_ID.fullmatch(identity):
+        if answers_to(identity) and MESSAGE_ID.fullmatch(identity):
             patch_id = identity
     if not patch_id:
         return "", Finding.of(Thread.NO_PATCH)

@@ -109,7 +109,9 @@ def message_id(text: str) -> str:
 
 def answers_to(text: str) -> str:
     """A Message-ID of somebody's mail as a header has it, "" for one that none can hold."""
-    return text if _FOREIGN_ID.fullmatch(text) else ""
+    # What looks like an encoded word (RFC 2047) is decoded by who reads the header, and the library
+    # does so when it writes it.
+    return text if _FOREIGN_ID.fullmatch(text) and "=?" not in text else ""
 
 
 def date(text: str) -> datetime:

@@ -87,8 +87,11 @@ def test_the_patch_is_answered_while_it_is_fresh():
     assert found().thread == Finding.of(Thread.ANSWER, age_days=27)
     unknown = found(replace(COMMIT, date="some day"))
     assert (unknown.parent, unknown.thread.kind) == ("", Thread.UNKNOWN_AGE)
-    bad = ("https://lore.kernel.org/r/", "https://lore.kernel.org/r/a%0AX:b@c", "mail me at a@b")
-    assert found(replace(COMMIT, links=bad)).thread.kind == Thread.NO_PATCH
+    lore = "https://lore.kernel.org/r/"
+    bad = (lore, f"{lore}a%0AX:b@c", f"{lore}a%01@c.example", "mail me at a@b")
+    bad += (f"{lore}%3D%3Futf-8%3Fq%3F%3DC3%3DA9%3F%3D@c.example",)
+    for link in bad:
+        assert found(replace(COMMIT, links=(link,))).thread.kind == Thread.NO_PATCH
 
 
 def test_rules_of_the_site():
@@ -162,7 +165,10 @@ def test_the_long_id_of_a_patch_is_answered():
     assert who.parent == answers_to(who.parent) == f"<{left}@kernel.example.org>"
 
 
-@pytest.mark.parametrize("text", ["<a b@c>", "<a@b>\nBcc: x", "<\u00e9@x>", "a@b", "<>", "<<a@b>>"])
+@pytest.mark.parametrize(
+    "text",
+    ["<a b@c>", "<a@b>\nBcc: x", "<\u00e9@x>", "a@b", "<>", "<<a@b>>", "<=?utf-8?q?=C3=A9?=@x>"],
+)
 def test_what_no_header_holds_is_no_id(text):
     assert answers_to(text) == ""
 
