@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from rtbisect.search.build_groups import BuildPlan
     from rtbisect.search.events import Event
     from rtbisect.search.likelihood.features import Aspect
-    from rtbisect.search.search_state import SearchState
 
 #: Boots of a culprit and of each parent that also tell where the figure comes from.
 EXPLAINED_BOOTS = 3
@@ -219,8 +218,10 @@ class _Proof:
         """Whether the machine has drifted in the search or since: boots of different times are not
         compared then.
         """
+        if not self.steps.setup.limits.whole_proof:
+            return False
         heard = proof_events(self.search_end, self.state)
-        return _drifts(self.steps, engine.with_proof(self.search_end.state, heard))
+        return bool(engine.with_proof(self.search_end.state, heard).drift)
 
     def kept_until(self, bad: str) -> tuple[Verification, ...]:
         """A check that fails softly: the bad end is better than the culprit again. Then something
@@ -228,9 +229,6 @@ class _Proof:
         """
         steps, spec = self.steps, self.state.spec
         threshold, culprit = spec.threshold, spec.culprit
-        if self.drifts:
-            # The bad end was booted at another level of the machine.
-            return ()
         of_end = _of_end(steps, threshold, self.search_end, bad)
         # The culprit may well be worse than both ends are: a proof tells that from boots that were
         # disturbed.
@@ -241,7 +239,8 @@ class _Proof:
         if culprit == bad or not of_end.n or not fresh.n:
             return ()
         judgement = judge(spec.judged, of_end, fresh, effect=spec.told)
-        if judgement.level is not Level.REGRESSED:
+        # Where the machine drifts the bad end was booted at another level of it.
+        if judgement.level is not Level.REGRESSED or self.drifts:
             return ()
         readable = spec.figure.for_reader(threshold, judgement)
         kept = Verification(
@@ -368,7 +367,7 @@ def _no_boots(spec: VerifySpec) -> dict[str, Boots]:
 def _of_end(steps: Steps, threshold: Threshold, search_end: SearchEnd, end: str) -> Sample:
     """What the boots of an end tell of the searched figure, at one speed of their machine."""
     state = search_end.state
-    if state.two_speeds or _drifts(steps, state):
+    if state.two_speeds or (steps.setup.limits.whole_proof and state.drift):
         seen = state.ledger.observations.get((end, 0), ())
         return Sample(tuple(each.value for each in seen))
     boots = steps.evidence().get(end, Boots())
@@ -452,11 +451,6 @@ def _revert(
             if steps.build(parent).signature == built.signature:
                 return None, Finding.of(Checks.REVERT_IS_PARENT, parent=parent)
     return revert, None
-
-
-def _drifts(steps: Steps, state: SearchState) -> bool:
-    """The machine drifted, and boots that were taken at different times are not compared."""
-    return bool(steps.setup.limits.whole_proof and state.drift)
 
 
 def _with_fresh_boots(revision: TestedRevision, state: verification.VerifyState) -> TestedRevision:

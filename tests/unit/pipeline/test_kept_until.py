@@ -42,7 +42,9 @@ def test_a_culprit_is_worse_than_the_bad_end_without_what_was_disturbed(culprit,
     )  # fmt: skip
     proof = _Proof(
         steps=SimpleNamespace(
-            evidence=lambda: {"end": figures(BAD * 2)}, tell=lambda *_words, **_data: None
+            evidence=lambda: {"end": figures(BAD * 2)},
+            tell=lambda *_words, **_data: None,
+            setup=SimpleNamespace(limits=SimpleNamespace(whole_proof=False)),
         ),
         graph=None,
         search_end=SimpleNamespace(
