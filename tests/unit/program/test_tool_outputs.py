@@ -17,6 +17,8 @@ DATA = ROOT / "tests/data/tool-outputs"
 TRACERS = ROOT / "tests/data/tracers"
 LONG = "a group with a long name/of functions/fib 20"
 
+LONG_TEST = "test_in_group_with_a_name_that_is_longer_than_sixty_characters_of_a_table_really"
+
 
 def reading(path, tool, metric=""):
     return read(path, Wanted(tool=tool, metric=metric).checked())
@@ -37,6 +39,10 @@ def reading(path, tool, metric=""):
         ("google-benchmark.txt", "google-benchmark", "BM_Copy/64:cpu", [15.2], "ns"),
         ("google-benchmark-repeated.txt", "google-benchmark", "BM_Copy/64", [136, 174, 180], "ns"),
         ("pytest-benchmark.txt", "pytest-benchmark", "test_sort", [4.4570006], "us"),
+        ("pytest-benchmark-alone.txt", "pytest-benchmark", "", [1.0209002], "us"),
+        ("pytest-benchmark-groups.txt", "pytest-benchmark", "test_alone", [1.3832505], "us"),
+        ("pytest-benchmark-groups.txt", "pytest-benchmark", LONG_TEST, [2319.8], "us"),
+        ("pytest-benchmark-groups.txt", "pytest-benchmark", "test_one", [0.2477002], "us"),
         ("go.txt", "go", "BenchmarkJoin", [162.3, 265.2, 304.4], "ns/op"),
         ("go.txt", "go", "BenchmarkJoin:B/op", [8, 8, 8], "B/op"),
         ("go.txt", "go", "BenchmarkSize/n=two", [101.7, 84.82, 103.4], "ns/op"),
