@@ -261,7 +261,9 @@ _COMMANDS: Mapping[str, Words] = {
         "--build makes the same program with four values of RTBISECT_LAYOUT_SEED: it ignores them,"
         " or there are too few functions to move"
     ),
-    Commands.NOTHING_LINKED: "--build writes no file when it runs again in a tree that is built",
+    Commands.NOTHING_LINKED: (
+        "--build links no program when it runs again in a tree that is built"
+    ),
     Commands.LINKS_DIFFER: (
         "two builds with one RTBISECT_LAYOUT_SEED differ, as with a time of the build in them, so"
         " that nobody can see whether another seed changes the layout"

@@ -3,6 +3,7 @@
 
 import pytest
 
+from helpers.findings import words
 from rtbisect.errors import MisaskedError
 from rtbisect.model.code import HIGHEST_SEED, seed_of
 from rtbisect.model.finding import Finding
@@ -87,3 +88,29 @@ def test_seeds_are_numbers_that_a_linker_takes():
     seeds = {seed_of(f"run-1-r{number}") for number in range(1000)}
     assert len(seeds) == 1000
     assert 0 < min(seeds) <= max(seeds) <= HIGHEST_SEED
+
+
+def elf(kind):
+    """The head of an ELF file of that type (elf(5)): 1 an object, 2 a program, 3 a library."""
+    return b"\x7fELF\2\1" + bytes(10) + bytes((kind, 0))
+
+
+@pytest.mark.parametrize("kind", [2, 3])
+def test_a_step_that_writes_the_seed_and_links_no_program_is_refused(tmp_path, kind):
+    """As a build tool that does not know that a file of options has changed."""
+    (tmp_path / "bench").write_bytes(elf(kind))
+    with pytest.raises(MisaskedError) as error:
+        check_seed(tmp_path, linker(tmp_path, heeds))
+    assert words(Finding.of(Commands.NOTHING_LINKED)) in error.value.message
+
+
+def test_what_is_no_linked_program_may_be_moved_by_the_seed(tmp_path):
+    (tmp_path / "part.o").write_bytes(elf(1))
+    assert check_seed(tmp_path, linker(tmp_path, heeds)) is None
+
+
+def test_a_program_that_moves_is_enough_whatever_else_is_not_linked(tmp_path):
+    (tmp_path / "tool").write_bytes(elf(2))
+    (tmp_path / "file1").touch()
+    (tmp_path / "file1").chmod(0o755)
+    assert check_seed(tmp_path, linker(tmp_path, ignores, heeds)) is None

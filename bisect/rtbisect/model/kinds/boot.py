@@ -288,7 +288,8 @@ class Commands(Kind):
     NOT_REBUILT = "command.not-rebuilt", "error"
     #: The build of a revision that is built failed with the seed of another code layout.
     NOT_LINKED = "command.not-linked", "error"
-    #: With two seeds it wrote the same files; it wrote none; it writes others with one seed, too.
+    #: With two seeds it wrote the same files; it wrote none, or no program; with one seed it writes
+    #: others, too.
     SEED_IGNORED = "command.seed-ignored"
     NOTHING_LINKED = "command.nothing-linked"
     LINKS_DIFFER = "command.links-differ"
