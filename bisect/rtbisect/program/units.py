@@ -30,6 +30,11 @@ _PREFIXES = {
 _COUNTED = re.compile(r"([kKMGT](?:i(?=(?:[bB]|bits?|[bB]ytes?)?$))?|m(?=[WJ]?$))?(.*)", re.DOTALL)
 _SAME = {"ops": "op", "IOPS": "iops", "Byte": "B", "Bytes": "B", "b": "bit", "bits": "bit"}
 
+#: What is counted a second, where a name ends with it and `_s` or `_sec`: `read_mb_s`, `kops_s`. A
+#: single `b` is as likely the second of two programs.
+_RATE = re.compile(
+    r"[kmgt]i?b|(?:[kmgt]i?)?(?:bytes?|bits?|ops|iops|flops|reqs?|requests|items)", re.IGNORECASE
+)
 #: Ends of names that say the unit.
 _SUFFIXES = {
     "ns": "ns", "us": "us", "ms": "ms", "s": "s", "sec": "s", "seconds": "s", "bytes": "B",
@@ -51,10 +56,11 @@ def is_unit(text: str) -> bool:
 
 def unit_of(metric: str) -> str:
     """The unit that the name of a figure ends with, as `p99_us`; "" for none, and for that of a
-    rate, as `ops_per_s`, which is no time.
+    rate, as `ops_per_s` and `read_mb_s`, which is no time.
     """
     before, underscore, end = metric.rpartition("_")
-    rate = before.split("_")[-1] == "per"
+    word = before.split("_")[-1]
+    rate = word == "per" or (end in ("s", "sec") and _RATE.fullmatch(word) is not None)
     return _SUFFIXES.get(end, "") if underscore and not rate else ""
 
 

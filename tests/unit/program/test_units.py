@@ -16,6 +16,14 @@ from rtbisect.program.units import factor, is_unit, unit_of
         ("rss_bytes", "B"),
         ("ops_per_s", ""),
         ("paper_s", "s"),
+        ("read_mb_s", ""),
+        ("write_MiB_sec", ""),
+        ("ops_s", ""),
+        ("get_kreqs_s", ""),
+        ("net_bytes_sec", ""),
+        # Of two programs, and a time in which something is done.
+        ("variant_b_s", "s"),
+        ("read_mb_ms", "ms"),
     ],
 )
 def test_a_name_may_say_its_unit(name, unit):
