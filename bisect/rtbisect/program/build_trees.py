@@ -180,9 +180,10 @@ class BuildTrees:
         settings, tree = self._settings, self._tree(number)
         self._record(number).unlink(missing_ok=True)
         settings.work_dir.mkdir(parents=True, exist_ok=True)
-        first = not any(settings.work_dir.glob("build-*.log"))
         log = settings.work_dir / f"build-{sha[:12]}.log"
         log.unlink(missing_ok=True)
+        # Also the first one once more, after it was paused.
+        first = not any(settings.work_dir.glob("build-*.log"))
         path = self._checkout(tree, sha)
         if path is None:
             return Made(None, "", 0.0), True

@@ -135,6 +135,15 @@ def test_a_missing_program_is_a_usage_error_only_at_the_first_build(tmp_path):
     assert trees.make("b" * 40, silent).path is None
 
 
+def test_a_first_build_that_was_paused_is_the_first_one_again(tmp_path):
+    script = f"test -e {tmp_path}/again && exit 127; touch {tmp_path}/again; exit 130"
+    trees, _ = trees_in(tmp_path, script)
+    with pytest.raises(InfrastructureError):
+        trees.make("a" * 40, silent)
+    with pytest.raises(MisaskedError):
+        trees.make("a" * 40, silent)
+
+
 @pytest.mark.parametrize("mode", [None, 0o644])
 def test_a_revision_without_the_program_of_the_build_is_skipped(tmp_path, mode):
     def tree(number):
