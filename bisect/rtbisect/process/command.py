@@ -125,13 +125,42 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
     mark = token_hex(8)
     if clear:
         env = {**(env or {}), endings.RUN_MARK: mark}
+    whole = whole_environment(env or {}) if whole_env else environment(env)
+    child: subprocess.Popen[bytes] | None = None
+    try:
+        child = _child(argv, cwd, whole, stdin, (log, error_log), pass_fds)
+        logs = tuple(path for path in (log, error_log) if path is not None)
+        given = stdin if isinstance(stdin, bytes) else None
+        wait = partial(_communicate, child, given, timeout_s, logs, most_log_bytes)
+        done = _wait(child, wait, on_start, argv, begin)
+    finally:
+        if clear and child is not None:
+            endings.end_started(child.pid, mark)
+        elif clear:
+            # Ctrl-C may come when it has begun, and before anybody knows its number.
+            endings.end_run(mark)
+    if check and not done.ok:
+        raise InfrastructureError(failure(done), "see the log" if log else "")
+    return done
+
+
+def _child(  # noqa: PLR0913  (of `run`)
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: bytes | int | None,
+    logs: tuple[Path | None, Path | None],
+    pass_fds: Sequence[int],
+) -> subprocess.Popen[bytes]:
+    """A child that has begun; see `run`."""
+    log, error_log = logs
     sink = _sink(log, subprocess.PIPE)
     error_sink = _sink(error_log, subprocess.PIPE if log is None else subprocess.STDOUT)
     try:
-        child = subprocess.Popen(
+        return subprocess.Popen(
             list(argv),
             cwd=cwd,
-            env=whole_environment(env or {}) if whole_env else environment(env),
+            env=env,
             stdin=_source(stdin),
             stdout=sink,
             stderr=error_sink,
@@ -147,17 +176,6 @@ def run(  # noqa: PLR0913  (keyword-only; each one is a property of a child proc
         for opened in (sink, error_sink):
             if not isinstance(opened, int):
                 opened.close()
-    try:
-        logs = tuple(path for path in (log, error_log) if path is not None)
-        given = stdin if isinstance(stdin, bytes) else None
-        wait = partial(_communicate, child, given, timeout_s, logs, most_log_bytes)
-        done = _wait(child, wait, on_start, argv, begin)
-    finally:
-        if clear:
-            endings.end_started(child.pid, mark)
-    if check and not done.ok:
-        raise InfrastructureError(failure(done), "see the log" if log else "")
-    return done
 
 
 def _source(stdin: bytes | int | None) -> int:

@@ -180,3 +180,23 @@ def test_a_daemon_that_keeps_the_output_open_is_not_waited_for(tmp_path):
     os.kill(int(kept.read_text()), signal.SIGKILL)
     assert done.timed_out
     assert done.stdout == "said\n"
+
+
+def test_a_command_that_has_begun_is_ended_where_nobody_learns_its_number(tmp_path, monkeypatch):
+    """As by a Ctrl-C between the two."""
+    begun = []
+
+    class Interrupted(subprocess.Popen):
+        def __init__(self, *words, **options):
+            super().__init__(*words, **options)
+            begun.append(self)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        sh("exec sleep 60", tmp_path, clear=True, log=tmp_path / "log")
+    (child,) = begun
+    try:
+        assert child.wait(0) == -signal.SIGTERM
+    finally:
+        child.kill()
