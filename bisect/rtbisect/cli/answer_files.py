@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 #: Columns of the chart: what the page of a job has room for.
 _WIDTH = 80
+#: A file of a folder that is not ours to write to, or to remove from, and one that is mounted.
+_NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
 #: What counts say beside the figure of a commit.
 _COUNTS = (Counts.BESIDE, Counts.SAME, Counts.UNCOUNTED)
 
@@ -70,7 +74,7 @@ class AnswerFiles:
             return
         if picture := figured.picture(graphs[-1]):
             text = svg_of(picture, data("reports"), result.headline(record, figured.result))
-            write_whole(self.plot, text.encode("utf-8", "replace"))
+            _put(self.plot, text.encode("utf-8", "replace"))
 
     @contextmanager
     def with_errors(self) -> Iterator[None]:
@@ -99,16 +103,45 @@ class AnswerFiles:
 def check_writable(option: str, place: Path) -> None:
     """ConfigError where the file of an option cannot be written."""
     try:
-        there = os.path.lexists(place)
+        if place.is_fifo() and os.access(place, os.W_OK):
+            # Who reads it would take the end of this look for the end of what is written.
+            return
+        there = place.exists()
         with place.open("a"):
             pass
         if not there:
             # No answer without a figure has a picture: nothing is left in its place.
-            place.unlink()
+            Path(os.path.realpath(place)).unlink()
     except OSError as error:
         raise ConfigError(
             f"{option} {place}: {error.strerror}", "name a file that can be written"
         ) from error
+
+
+def _put(place: Path, data: bytes) -> None:
+    """Write a file where a link leads: whole, in the place of what was there; into what is there
+    where that is a device, a pipe or our own output, or nothing can be put in its place.
+    """
+    ours = place.exists() and any(map(partial(_is_same, place), (sys.stdout, sys.stderr)))
+    if not ours and (place.is_file() or not place.exists()):
+        try:
+            write_whole(Path(os.path.realpath(place)), data)
+        except OSError as error:
+            if error.errno not in _NO_PLACE:
+                raise
+        else:
+            return
+    sys.stdout.flush()
+    with place.open("ab" if ours else "wb") as stream:
+        stream.write(data)
+
+
+def _is_same(place: Path, stream: TextIO) -> bool:
+    """Whether an output of ours goes to that file."""
+    try:
+        return os.path.samestat(place.stat(), os.fstat(stream.fileno()))
+    except (OSError, ValueError):
+        return False
 
 
 def files_options(command: Callable[..., int]) -> Callable[..., int]:

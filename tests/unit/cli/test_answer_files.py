@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the files of an answer of `run` are made from, and how they look."""
 
+import os
 import re
+import subprocess
+import sys
+import threading
 from collections import Counter
+
+import pytest
 
 from helpers.findings import words
 from helpers.results import culprit_result, other_result
+from helpers.rights import python_as_anybody
 from rtbisect.cli import answer_files, run_answer
 from rtbisect.cli.answer_files import AnswerFiles
 from rtbisect.cli.output import Output
@@ -65,3 +72,84 @@ def test_a_picture_has_the_colours_of_a_page():
     light = dict(re.findall(r"(--[a-z]+): (#[0-9a-f]+)", page.partition("@media")[0]))
     assert f"svg line.bar {{ stroke: {light['--without']};" in text
     assert "var(" not in text
+
+
+#: Puts a picture in the place that is given, as the last thing that it says.
+PUT = """
+import sys
+from pathlib import Path
+from rtbisect.cli.answer_files import _put, check_writable
+place = Path(sys.argv[1])
+check_writable("--plot", place)
+print("said")
+_put(place, b"picture")
+"""
+
+
+def names(folder):
+    return sorted(each.name for each in folder.iterdir())
+
+
+def put(place):
+    answer_files.check_writable("--plot", place)
+    answer_files._put(place, b"picture")
+
+
+def test_a_picture_goes_where_a_link_leads(tmp_path):
+    (tmp_path / "real").mkdir()
+    for name in ("there", "new"):
+        (tmp_path / name).symlink_to(tmp_path / "real" / name)
+    (tmp_path / "real" / "there").write_text("of yesterday, and longer")
+    for name in ("there", "new"):
+        put(tmp_path / name)
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / "real" / name).read_bytes() == b"picture"
+    assert names(tmp_path / "real") == ["new", "there"]
+
+
+def test_a_look_leaves_nothing_where_a_link_leads(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    answer_files.check_writable("--plot", tmp_path / "link")
+    assert names(tmp_path) == ["link"]
+
+
+def test_a_device_stays_one(tmp_path):
+    link = tmp_path / "null"
+    link.symlink_to("/dev/null")
+    put(link)
+    assert link.is_char_device()
+
+
+def test_a_pipe_has_the_picture_and_no_end_before_it(tmp_path):
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    put(pipe)
+    reader.join(20)
+    assert read == [b"picture"]
+
+
+def test_a_file_in_a_folder_of_somebody_else_is_written_where_it_is(tmp_path):
+    place = tmp_path / "folder" / "plot.svg"
+    place.parent.mkdir()
+    place.write_text("of yesterday, and longer")
+    place.parent.chmod(0o555)
+    try:
+        assert python_as_anybody(PUT, place) == "said"
+    finally:
+        place.parent.chmod(0o755)
+    assert place.read_text() == "picture"
+    assert names(place.parent) == ["plot.svg"]
+
+
+@pytest.mark.parametrize("through", ["file", "pipe"])
+def test_our_own_output_has_the_picture_behind_what_is_said(tmp_path, through):
+    words_of = [sys.executable, "-c", PUT, "/dev/stdout"]
+    if through == "pipe":
+        said = subprocess.run(words_of, check=True, capture_output=True).stdout
+    else:
+        with (tmp_path / "out").open("wb") as stream:
+            subprocess.run(words_of, check=True, stdout=stream)
+        said = (tmp_path / "out").read_bytes()
+    assert said == b"said\npicture"
