@@ -148,7 +148,9 @@ def run(words: Sequence[str]) -> int:
     if (code := completion.asked(main)) is not None:
         return code
     tolerate_any_text()
-    asked_json = "--json" in words
+    # What stands behind it are words of a command that is measured.
+    ours = words[: words.index("--")] if "--" in words else words
+    asked_json = "--json" in ours
     context: click.Context | None = None
     try:
         with main.make_context("rtbisect", list(words)) as context:
@@ -160,7 +162,7 @@ def run(words: Sequence[str]) -> int:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         code = fail(told_of(error), asked_json)
-    return _for_git(code if isinstance(code, int) else Exit.ANSWERED, context, words)
+    return _for_git(code if isinstance(code, int) else Exit.ANSWERED, context, ours)
 
 
 def _tell(error: Exception, asked_json: bool, state: Path) -> int:

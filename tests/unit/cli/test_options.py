@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What options of all commands have in common."""
 
+import json
+
 import click
 
+from rtbisect.cli import app
 from rtbisect.cli.app import main
 
 
@@ -17,3 +20,11 @@ def test_a_number_with_bounds_has_no_name_of_the_library():
         kinds = {each.type.name for command in commands(main, context) for each in command.params}
     assert "whole number" in kinds
     assert not [kind for kind in kinds if kind.endswith(" range")]
+
+
+def test_json_of_the_measured_command_is_no_word_of_ours(tmp_path, capsys):
+    words = ["run", "--repo", str(tmp_path / "gone"), "--good", "a", "--bad", "b"]
+    assert app.run(["--state", str(tmp_path), *words, "--", "./bench", "--json"]) == 2
+    assert capsys.readouterr().out == ""
+    assert app.run(["--state", str(tmp_path), *words, "--json", "--", "./bench"]) == 2
+    assert json.loads(capsys.readouterr().out)["exit_code"] == 2
