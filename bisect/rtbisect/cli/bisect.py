@@ -297,6 +297,8 @@ def run(
     here; 2: wrong request, also if the first runs show it: no such number, a change in the other
     direction, a program that does not exist.
     """
+    if carry and refuse_uncommitted:
+        raise ConfigError("--carry takes along what --refuse-uncommitted refuses", "give one")
     sought = Sought.REPAIR if find_fix else Sought.REGRESSION
     narrowed = Narrowing(paths=measured_as["paths"], first_parent=measured_as["first_parent"])
     repository, ends = resolve.ends_of_repository(

@@ -31,6 +31,7 @@ FAILED = run_words(Commands.LAST_ERROR, why=Finding.of(Commands.ENDED, code=3), 
         (["--repo", "/usr", "--", "true"], "is in no git repository"),
         (["--pass-fail", "--better", "higher", "--", "true"], "--pass-fail reads no number"),
         (["--pass-fail", "--metric", "p99", "--", "true"], "--pass-fail reads no number"),
+        (["--carry", "--refuse-uncommitted", "--", "true"], "--refuse-uncommitted"),
     ],
 )
 def test_bad_words_are_one_line(tmp_path, repo, words, said):
