@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.campaign import assemble, resolve
+from rtbisect.campaign import assemble, resolve, trees
 from rtbisect.campaign.again import asked_again
 from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
 from rtbisect.config.site_file import Site, SiteFiles
@@ -60,6 +60,9 @@ def start(
         end_leftovers(store.database)
         # Before the campaign is made: what cannot run leaves nothing to resume.
         site = _site_ready(state, request, progress, sites)
+        if request.kind == CampaignKind.RUN:
+            # Once: a tag that somebody adds later may change what builds make.
+            trees.command_tree(state, request.repo).take_tags()
         full = replace(request, repo=site.target(request.tree).url) if site else request
         text = codec.to_json(CampaignRequest, full)
         identity = store.create(request.kind, text, assemble.SystemClock().now_iso())

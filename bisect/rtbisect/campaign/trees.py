@@ -39,6 +39,8 @@ def command_tree(  # noqa: PLR0913  (what a request says of it)
         carry=carry,
         submodules=submodules,
         lfs=lfs,
+        # Not of a kernel: its version would change with them.
+        tags=True,
     )
     return GitTree(settings)
 

@@ -66,6 +66,8 @@ class GitTreeSettings:
     submodules: bool = False
     #: Contents that Git LFS keeps in a local repository are laid over their pointers.
     lfs: bool = False
+    #: Commands and builds see the tags of a local repository.
+    tags: bool = False
 
 
 class GitTree:
@@ -93,11 +95,19 @@ class GitTree:
         if not self._ready and not self._store.ready():
             with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._lock_name()):
                 self._store.prepare()
+                if self._settings.tags:
+                    self._store.take_tags()
         self._ready = True
         return self._store.git
 
     def _lock_name(self) -> str:
         return f"the worktree of tree {self._settings.name}"
+
+    def take_tags(self) -> None:
+        """Let commands and builds see the tags that the repository has now."""
+        self._git()
+        with hold(self._settings.lock, wait_s=LOCK_WAIT_S, what=self._lock_name()):
+            self._store.take_tags()
 
     def resolve(self, revision: str) -> str:
         self._git()

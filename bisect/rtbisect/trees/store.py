@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import ConfigError, InfrastructureError
-from rtbisect.process.command import printable
+from rtbisect.process.command import encode, printable
 from rtbisect.trees.plumbing import (
     FETCH_S,
     FULL_SHA,
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 
 MARK = "rtbisect-store"
+
+#: Tags that worktrees see at most: with more they see none, and asking would take long.
+MOST_TAGS = 100_000
 
 _SHORT_SHA = re.compile(r"[0-9a-f]{4,63}")
 #: Tags of versions that may be printed, and the way back from one: `v6.12.3~14^2`.
@@ -175,6 +178,35 @@ class Store:
         """The first tag of a version that has a commit, "" where no tag of the source has it."""
         return re.split(r"[~^]", self.tag_names((sha,)).get(sha, ""))[0]
 
+    def take_tags(self) -> None:
+        """Give worktrees the tags of a local source as they are now, and no other ones: builds ask
+        git for a version. Only refs; objects are borrowed. Hold the tree's lock.
+        """
+        if self.remote:
+            return
+        wanted, here = _tags(self._origin()), _tags(self.git)
+        asked = "".join(f"{sha}\n" for sha in wanted.values()).encode()
+        found = self.git("cat-file", "--batch-check=%(objectname)", stdin=asked, timeout_s=WALK_S)
+        # The line of one that is not there says so, too.
+        there = set(found.split("\n"))
+        known = {name: sha for name, sha in wanted.items() if sha in there}
+        if len(known) > MOST_TAGS:
+            known = {}
+        # A git that was killed may have left its locks; no name of a ref ends so.
+        for lock in (self.path / "packed-refs.lock", *(self.path / "refs/tags").rglob("*.lock")):
+            lock.unlink(missing_ok=True)
+        gone = "".join(f"delete {name}\0\0" for name in here if name not in known)
+        new = "".join(
+            f"update {name}\0{sha}\0\0" for name, sha in known.items() if here.get(name) != sha
+        )
+        # First those that are gone: one of them may stand where another one wants a folder.
+        for orders in filter(None, (gone, new)):
+            words = ("update-ref", "--no-deref", "--stdin", "-z")
+            self.git(*words, stdin=encode(orders), timeout_s=WALK_S)
+        if new:
+            # One file instead of one for each.
+            self.git("pack-refs", timeout_s=WALK_S)
+
     def fetch(self) -> None:
         """Bring branches and tags of a URL, and forget those that it no longer has: one of them may
         stand where another one wants a folder. Refs of ours are not touched.
@@ -198,3 +230,10 @@ class Store:
                 f"{printable(url)} cannot be fetched: {printable(last_line(done))}",
                 "check the URL of the tree and the network",
             )
+
+
+def _tags(git: Git) -> dict[str, str]:
+    """Refs of the tags of a repository, with the objects that they name."""
+    words = ("for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
+    rows = (line.split(" ", 1) for line in git(*words, timeout_s=WALK_S).split("\n") if line)
+    return {name: sha for sha, name in rows}

@@ -111,3 +111,14 @@ def test_what_the_command_changes_is_put_back_and_what_it_builds_stays(tmp_path,
     done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
     assert json.loads(done.stdout)["culprit"] == culprit, done.stderr
     assert (tmp_path / "again").exists()
+
+
+def test_builds_and_commands_see_the_tags_of_the_repository(tmp_path, repo):
+    good, bad, _culprit = history(repo, 4, count=6)
+    git(repo, "tag", "plain", good)
+    git(repo, "tag", "-a", "-m", "a version", "v1.0", bad)
+    checker(tmp_path, f"git describe --tags >>{tmp_path}/seen; echo 1")
+    words = ["run", "--good", "plain", "--bad", bad, "--build", "git describe --tags"]
+    done = rtbisect(tmp_path / "state", *words, "--", "../check.sh", cwd=repo)
+    assert done.returncode == 0, done.stderr
+    assert {"plain", "v1.0"} <= set((tmp_path / "seen").read_text().split())
