@@ -182,10 +182,13 @@ def _run(
         further.keep(journal, runs, setup.limits)
         result, report = run_pipeline(setup, parts, further)
     except MisaskedError as error:
-        # Resumed it would say the same: the campaign is over.
+        # Resumed it would say the same: the campaign is over. An answer that it had stands: where
+        # what its runs printed is gone, a later run may be taken for the first one.
         why = Finding.of(Reasons.MISASKED, message=error.message)
         if not answered:
-            store.finish(identity, unanswered(None, why).result(), None)
+            stood = record.result if _says(record.result) else None
+            report = record.report if stood else None
+            store.finish(identity, stood or unanswered(None, why).result(), report)
         raise
     except BaseException as error:
         told = error
@@ -219,6 +222,13 @@ def run_pipeline(
         limit = resolve.limit_of(setup.thresholds, request)
         return check.try_revision(setup, parts, limit, Extra.of(request).boots, further), None
     return bisect.bisect(setup, parts, further)
+
+
+def _says(result: Result | None) -> bool:
+    """Whether an answer says more than that there is none."""
+    return result is not None and bool(
+        result.outcome is not Outcome.INCONCLUSIVE or result.candidates
+    )
 
 
 def _told(

@@ -2,6 +2,7 @@
 """More runs at one commit, on a person's word: the answer is judged anew with them."""
 
 import json
+import shutil
 import sys
 
 import pytest
@@ -89,3 +90,17 @@ def test_ends_that_are_alike_are_looked_at_no_more(tmp_path, repo):
     rtbisect(tmp_path / "state", *words, "--", "echo", "5", cwd=repo)
     done = rtbisect(tmp_path / "state", "resume", "run-1", "--again", bad, cwd=repo)
     assert (done.returncode, "not_reproduced" in done.stderr) == (2, True), done.stderr
+
+
+def test_an_answer_stands_where_a_further_run_is_taken_for_the_first_one(tmp_path, searched):
+    """What its runs have printed may be removed."""
+    search, resume = searched
+    first, culprit = search()
+    shutil.rmtree(tmp_path / "state" / "run" / "run-1")
+    (tmp_path / "noisy.py").write_text("print('nothing')")
+    done, answer = resume("--again", culprit)
+    assert (done.returncode, answer["exit_code"]) == (2, 2)
+    known = rtbisect(tmp_path / "state", "status", "run-1", "--json", cwd=tmp_path)
+    (there,) = json.loads(known.stdout)["campaigns"]
+    assert (there["state"], there["culprit"]) == ("done", culprit)
+    assert there["confidence"] == first["confidence"]
