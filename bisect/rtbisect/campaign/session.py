@@ -87,6 +87,7 @@ def go_on(
         if further.given and record.kind != CampaignKind.RUN:
             raise ConfigError(f"{record.id} is no campaign of `run`", "leave out its new budget")
         if record.state is CampaignState.DONE and not further.changes:
+            _check_time(store, record, further)
             return record
         request = record.request
         further.known = recorded(store.database, record.id, FurtherBudget)
@@ -111,6 +112,18 @@ def _check_most(store: CampaignStore, record: CampaignRecord, further: FurtherBu
     made = store.summary(record).boots
     if most <= made:
         raise ConfigError(f"{record.id} has made {made} runs", "give more than these")
+
+
+def _check_time(store: CampaignStore, record: CampaignRecord, further: FurtherBudgets) -> None:
+    """ConfigError for time that a search which has ended cannot use."""
+    open_ended = record.result is not None and record.result.outcome is Outcome.INCONCLUSIVE
+    if further.time_s and open_ended:
+        made = store.summary(record).boots
+        raise ConfigError(
+            f"{record.id} has ended: time alone takes it no further",
+            f"`rtbisect resume {record.id} --max-runs N` goes on, with N above {made}; beside that"
+            " --time-budget may be given",
+        )
 
 
 def once(

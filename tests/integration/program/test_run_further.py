@@ -52,6 +52,10 @@ def test_a_search_ends_with_what_it_knows_when_its_time_is_over(tmp_path, repo):
     done, answer, culprit = budget_of(tmp_path, repo, "--time-budget", "0s")
     assert (done.returncode, answer["outcome"], answer["runs"]) == (4, "inconclusive", 0)
     assert budget_kept(tmp_path) == (300, 600)
+    # Time alone is nothing that it could go on with.
+    code, answer = resumed(tmp_path, repo, "--time-budget", "30m")
+    assert (code, "--max-runs" in answer["hint"]) == (2, True)
+    assert resumed(tmp_path, repo, "--time-budget", "0")[0] == 4
     code, answer = resumed(tmp_path, repo, "--max-runs", "200")
     assert (code, answer["culprit"]) == (0, culprit)
 
