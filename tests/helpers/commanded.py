@@ -85,9 +85,33 @@ def searched(
     most=300,
     progress=None,
     further=None,
+    replayed="",
     **asked,
 ):
-    """The result of a campaign, the first one in the store of `tmp_path`."""
+    """The result of a campaign, the first one in the store of `tmp_path`; or of the one that is to
+    be `replayed`.
+    """
+    setup, parts = opened(
+        tmp_path, subject, graph, sought=sought, most=most, progress=progress, replayed=replayed,
+        **asked,
+    )  # fmt: skip
+    result, _report = bisect.bisect(setup, parts, further)
+    CampaignStore(tmp_path).finish(parts.journal.campaign, result, None)
+    return result
+
+
+def opened(
+    tmp_path,
+    subject,
+    graph=None,
+    *,
+    sought=Sought.REGRESSION,
+    most=300,
+    progress=None,
+    replayed="",
+    **asked,
+):
+    """Set-up and ports of such a campaign."""
     graph = graph or line_of(1000)
     asked = {"count": "valgrind"} | asked
     command = CommandRequest(argv=("./bench",), max_runs=most, **asked)
@@ -97,7 +121,7 @@ def searched(
         metric=command.metric or None, extra=command.extra(), repo="/r", sought=sought,
     )  # fmt: skip
     store = CampaignStore(tmp_path)
-    campaign = store.create("run", as_kept(request), "now")
+    campaign = replayed or store.create("run", as_kept(request), "now")
     setup = Setup(
         request=request, tree="t", repo="/r", thresholds=(command.threshold(),),
         limits=Limits(max_boots=most, max_builds=most), operator="", kernel=None,
@@ -108,6 +132,4 @@ def searched(
         journal=StoreJournal(store.database, campaign), mailer=KeptMailer(), clock=StillClock(),
         progress=progress or Quiet(),
     )  # fmt: skip
-    result, _report = bisect.bisect(setup, parts, further)
-    store.finish(campaign, result, None)
-    return result
+    return setup, parts

@@ -15,6 +15,7 @@ from rtbisect.judge.blocks import host_parts
 from rtbisect.judge.boots import Boots
 from rtbisect.judge.verdict import improved
 from rtbisect.model.campaign import Cause, Judgement, Outcome, Sought
+from rtbisect.model.code import AS_COMMITTED, Build, BuildStatus
 from rtbisect.model.command import Extra, command_line, narrowing_of
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
@@ -163,7 +164,7 @@ def _last_fault(steps: Steps) -> tuple[Finding, ...]:
 def _draft_report(steps: Steps, graph: CommitGraph, result: Result) -> Report:
     """The draft; a step of its own, so that its Message-ID and its file are made once."""
     setup, ports = steps.setup, steps.ports
-    build = steps.build(setup.request.newer)
+    build = _newest(steps)
     last = next((run for run in reversed(steps.runs) if run.complete), None)
     host, windows = steps.traits.host, steps.traits.windows
     used = [w for w in windows if result.metric and w.name == result.metric.window]
@@ -211,6 +212,14 @@ def _draft_report(steps: Steps, graph: CommitGraph, result: Result) -> Report:
         return ports.mailer.draft(told, story)
 
     return ports.journal.step("report", Report, draft)
+
+
+def _newest(steps: Steps) -> Build:
+    """The build of the newer end; one of nothing where the time was over before it."""
+    newer = steps.setup.request.newer
+    if steps.may_build(newer):
+        return steps.build(newer)
+    return Build(revision=newer, config_name=AS_COMMITTED, status=BuildStatus.FAILED)
 
 
 def _console_excerpt(steps: Steps, graph: CommitGraph, result: Result) -> tuple[str, ...]:

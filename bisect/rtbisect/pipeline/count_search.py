@@ -65,6 +65,8 @@ def search_counts(steps: Steps, graph: CommitGraph, threshold: Threshold) -> Ans
     """What counts say; None where they are not equal from run to run, or an end has none: that is
     left to the search that knows noise, which has the runs.
     """
+    if not all(map(steps.may_build, graph.ends)):
+        return None
     return _CountSearch(steps=steps, graph=graph, threshold=threshold).answer()
 
 
@@ -135,6 +137,8 @@ class _CountSearch:
 
     def _count(self, sha: str, purpose: BootPurpose, left: int) -> None:
         """Measure a revision once, or learn that it cannot be."""
+        if not self.steps.may_build(sha):
+            raise _Spent
         build = self.steps.build(sha)
         if not build.ok:
             self.untestable[sha] = Finding.of(Untestable.NO_BUILD)

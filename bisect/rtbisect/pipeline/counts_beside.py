@@ -79,6 +79,8 @@ def _parent_of(steps: Steps, answer: Answer, culprit: str) -> str:
 
 def _counted(steps: Steps, sha: str) -> tuple[float, ...] | Finding | None:
     """Counts of a revision, or why it has none; None where the time is over meanwhile."""
+    if not steps.may_build(sha):
+        return None
     build, journal = steps.build(sha), steps.ports.journal
     if not build.ok:
         return Finding.of(Untestable.NO_BUILD)

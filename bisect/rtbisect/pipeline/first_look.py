@@ -33,7 +33,7 @@ def learn_unit(steps: Steps, older: str) -> None:
     (*_, threshold) = steps.setup.thresholds
     if threshold.unit or threshold.statistic is Statistic.FRACTION or not _looks(steps):
         return
-    if not steps.build(older).ok:
+    if not steps.may_build(older) or not steps.build(older).ok or not steps.budget.boots_left:
         return
     left = 2 * steps.setup.limits.calibrate_min - 1
     run = steps.boot(BootRequest(sha=older, purpose=BootPurpose.CALIBRATE, left=left))

@@ -132,8 +132,19 @@ class FurtherBudgets:
         due = [order for order in self.known[self._heeded :] if order.after <= begun]
         self._heeded += len(due)
         for order in due:
-            limits = limits.with_boots(order.most)
+            if not (_spent(order) and self._went_on(order)):
+                limits = limits.with_boots(order.most)
         return limits
+
+    @property
+    def over(self) -> bool:
+        """The time has ended the budget that counts now: no run begins any more, and no build."""
+        last = self.known[: self._heeded][-1:]
+        return any(_spent(order) and not self._went_on(order) for order in last)
+
+    def _went_on(self, order: FurtherBudget) -> bool:
+        """Whether runs were made all the same: older programs looked at the time as one began."""
+        return any(later.after > order.after for later in self.known)
 
     def grow(self, journal: Journal, limits: Limits, begun: int, wanted: int) -> GrownBudget:
         """The budget, once so many runs have begun, of what wants so many in all: what it may grow
@@ -175,3 +186,8 @@ class FurtherBudgets:
         over = Finding.of(Searches.TIME_OVER, time_s=self.time_s, boots=begun)
         self.time_s = None
         return over
+
+
+def _spent(order: FurtherBudget) -> bool:
+    """Whether it allows no run."""
+    return order.most <= order.after

@@ -47,7 +47,7 @@ def judge_given_end(steps: Steps, threshold: Threshold) -> Finding | None:
     none.
     """
     given_end = Extra.of(steps.setup.request).given
-    if not given_end or not steps.build(given_end).ok:
+    if not given_end or not steps.may_build(given_end) or not steps.build(given_end).ok:
         return None
     newer, limits = steps.setup.request.newer, steps.setup.limits
     # In turns: the host may have changed since the newer end was booted. In campaigns that began

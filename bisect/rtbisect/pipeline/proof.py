@@ -441,6 +441,8 @@ def _revert(
     if revert is None:
         steps.tell(Proofs.REVERT_FAILED, culprit=culprit, tip=tip)
         return None, Finding.of(Checks.NO_REVERT)
+    if not steps.may_build(revert):
+        return None, Finding.of(Proofs.BUDGET_ENDED_LATE, boots=steps.begun)
     built = steps.build(revert)
     if not built.ok:
         return None, Finding.of(Proofs.REVERT_NOT_BUILT)
@@ -448,7 +450,8 @@ def _revert(
         # Of the newest commit the revert is its parent: two groups of boots of one kernel would
         # count as two builds that agree.
         for parent in graph.parents_of(culprit):
-            if steps.build(parent).signature == built.signature:
+            known = steps.builds.get(parent)
+            if known is not None and known.signature == built.signature:
                 return None, Finding.of(Checks.REVERT_IS_PARENT, parent=parent)
     return revert, None
 

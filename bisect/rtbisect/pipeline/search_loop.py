@@ -66,7 +66,7 @@ def search(
         if run.complete and (limits.split_builds or not run.layout):
             spare[run.revision, run.layout].append(run)
     # Both ends first: the calibration needs them, and they tell what a build costs.
-    for end in graph.ends:
+    for end in filter(steps.may_build, graph.ends):
         steps.build(end)
     budget = steps.budget
     spec = SearchSpec(
@@ -118,16 +118,17 @@ def _searched(
     # A search that goes on has looked.
     reproduced = looked = bool(state.ends.reproduced)
     standing_told: Standing | None = None
+    closed = False
     while True:
         state = _with_asked_runs(steps, state)
         looked = looked or first_look.heed(steps, threshold, graph.older, graph.newer)
-        state = _within_budget(steps, state, spare)
+        state = _within_budget(steps, state, spare, closed=closed)
         if state.ends.reproduced and not reproduced:
             reproduced = True
             # The ends have told what a boot costs; before them it was a guess.
             state = replace(state, spec=_with_costs(state.spec, steps.budget))
         if expectation.grow(state):
-            state = _within_budget(steps, state, spare)
+            state = _within_budget(steps, state, spare, closed=closed)
         expectation.follow(state)
         standing_told = _tell_standing(steps, state, standing_told)
         trials = []
@@ -136,14 +137,28 @@ def _searched(
                 steps.tell(Searches.ENDED, outcome=proposal.outcome, why=proposal.reason)
                 return SearchEnd(engine.answer(state), state, spare)
             trials.append(proposal)
-            sha, layout = proposal.revision, proposal.layout
-            build = steps.build(sha, layout)
-            if not engine.knows_build(state, sha, layout):
-                built = Built(sha, build.ok, build.signature, build.seconds, layout)
-                state = _with_silent_commits(steps, engine.apply(state, built))
+        if not closed and not all(steps.may_build(trial.revision) for trial in trials):
+            closed = True
+            continue
+        over, built = steps.over, _with_builds(steps, state, trials)
+        if steps.over and not over:
+            # A build has outlasted the time. Whoever replays this looks at the time before it.
+            continue
+        state = built
         left = expectation.left(state), expectation.left_s(state)
         for event in _boot_events(steps, state, trials, left, spare):
             state = engine.apply(state, event)
+
+
+def _with_builds(steps: Steps, state: SearchState, trials: Sequence[Trial]) -> SearchState:
+    """The state after the builds of these tests."""
+    for trial in trials:
+        sha, layout = trial.revision, trial.layout
+        build = steps.build(sha, layout)
+        if not engine.knows_build(state, sha, layout):
+            built = Built(sha, build.ok, build.signature, build.seconds, layout)
+            state = _with_silent_commits(steps, engine.apply(state, built))
+    return state
 
 
 def _with_asked_runs(steps: Steps, state: SearchState) -> SearchState:
@@ -152,6 +167,8 @@ def _with_asked_runs(steps: Steps, state: SearchState) -> SearchState:
     for order in steps.further.take_runs(steps.begun):
         sha = order.revision
         steps.tell(Searches.ASKED, revision=sha, boots=order.runs)
+        if not steps.may_build(sha):
+            continue
         build = steps.build(sha)
         events: list[Event] = []
         if not engine.knows_build(state, sha):
@@ -194,9 +211,9 @@ def _with_costs(spec: SearchSpec, budget: Budget) -> SearchSpec:
     )
 
 
-def _within_budget(steps: Steps, state: SearchState, spare: Spare) -> SearchState:
-    """The state with what the campaign has left. The log of a search also has boots and builds that
-    were made before it: they cost nothing again.
+def _within_budget(steps: Steps, state: SearchState, spare: Spare, *, closed: bool) -> SearchState:
+    """The state with what the campaign has left; no build, where it is `closed`. The log of a
+    search also has boots and builds that were made before it: they cost nothing again.
     """
     budget, graph = steps.budget, state.spec.graph
     left = budget.search_boots_left(boots_to_keep(state))
@@ -204,7 +221,7 @@ def _within_budget(steps: Steps, state: SearchState, spare: Spare) -> SearchStat
     if left and state.ends.reproduced is None:
         waiting = sum(len(spare.get((end, 0), ())) for end in graph.ends)
     boots = state.ledger.boots + left + waiting
-    builds = state.ledger.builds + budget.builds_left
+    builds = state.ledger.builds + (0 if closed else budget.builds_left)
     return state.with_limits(max_boots=boots, max_builds=builds)
 
 

@@ -167,6 +167,17 @@ class Steps:
 
         return self.ports.journal.step("series", SeriesStates, look).states
 
+    @property
+    def over(self) -> bool:
+        """Whether the time that a person gave is over: no run begins any more, and no build."""
+        self._heed_further(self.begun)
+        return self.further.over
+
+    def may_build(self, sha: str) -> bool:
+        """Whether a revision is built, or may be."""
+        known = sha in self.builds or not self.over
+        return known or sha in self.ports.journal.keys(_BUILD, finished=True)
+
     def build(self, sha: str, layout: int = 0) -> Build:
         """Build a revision, once a campaign; `layout` other than 0 is another code layout, or the
         kernel without PREEMPT_RT.
@@ -270,7 +281,8 @@ class Steps:
         """
         if self._queue is None:
             self._queue = BootQueue(self.width, self._prepare_boot)
-        most = max(0, self.budget.boots_left - 1)
+        # Who asks has looked at the time: where it is over now, this boot comes behind its end.
+        most = max(0, self.setup.limits.max_boots - self.begun - 1)
         ask, *ahead = (replace(each, windows=self._windows) for each in (ask, *ahead))
         begun_early = [request for request in ahead if self._is_built(request)][:most]
         run = self._queue.take(ask, begun_early)
@@ -305,8 +317,10 @@ class Steps:
         )
 
     def boot_all(self, asks: Sequence[BootRequest]) -> Iterator[Run]:
-        """Boots that are all wanted, in their order."""
+        """Boots that are all wanted, in their order, while there is time."""
         for number, ask in enumerate(asks):
+            if self.over:
+                return
             yield self.boot(ask, asks[number + 1 :])
 
     @property
@@ -409,9 +423,10 @@ class Steps:
         )
 
     def _heed_further(self, begun: int) -> None:
+        limits = self.further.limits(self.setup.limits, begun)
         if over := self.further.heed_time(self.ports.journal, begun):
             self._tell(over)
-        limits = self.further.limits(self.setup.limits, begun)
+            limits = self.further.limits(limits, begun)
         if limits is not self.setup.limits:
             self.setup = replace(self.setup, limits=limits)
 

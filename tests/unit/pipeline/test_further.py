@@ -134,3 +134,21 @@ def test_no_time_ends_a_campaign_with_all_that_was_recorded():
     assert further.heed_time(recorder, 0) is None
     assert further.heed_time(recorder, 65) is not None
     assert recorder.steps == {"budget/1": FurtherBudget(65, 65)}
+
+
+def test_the_time_is_over_until_a_person_allows_more():
+    further = FurtherBudgets(known=[FurtherBudget(9, 9)])
+    assert not further.over
+    further.limits(LIMITS, 9)
+    assert further.over
+    further = FurtherBudgets(known=[FurtherBudget(9, 9), FurtherBudget(9, 100)])
+    further.limits(LIMITS, 9)
+    assert not further.over
+
+
+def test_a_run_that_an_older_program_began_behind_the_time_does_not_end_a_search_again():
+    """It looked at the time where it began the tenth run, and made that."""
+    further = FurtherBudgets(known=[FurtherBudget(9, 9), FurtherBudget(10, 100)])
+    assert further.limits(LIMITS, 9) is LIMITS
+    assert not further.over
+    assert further.limits(LIMITS, 10).max_boots == 100
