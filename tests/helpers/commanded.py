@@ -76,25 +76,11 @@ class Commanded:
         )  # fmt: skip
 
 
-def searched(
-    tmp_path,
-    subject,
-    graph=None,
-    *,
-    sought=Sought.REGRESSION,
-    most=300,
-    progress=None,
-    further=None,
-    replayed="",
-    **asked,
-):
-    """The result of a campaign, the first one in the store of `tmp_path`; or of the one that is to
-    be `replayed`.
+def searched(tmp_path, subject, graph=None, *, further=None, **asked):
+    """The result of a campaign, the first one in the store of `tmp_path`, or of the one that is to
+    be `replayed`; the other words are those of `opened`.
     """
-    setup, parts = opened(
-        tmp_path, subject, graph, sought=sought, most=most, progress=progress, replayed=replayed,
-        **asked,
-    )  # fmt: skip
+    setup, parts = opened(tmp_path, subject, graph, **asked)
     result, _report = bisect.bisect(setup, parts, further)
     CampaignStore(tmp_path).finish(parts.journal.campaign, result, None)
     return result

@@ -137,7 +137,7 @@ def prove(
     proof.carry_out(late=True)
     if not verification.confirmed(proof.state):
         return proof.denied(proof.unproved_reason())
-    if sure and steps.setup.limits.whole_proof and not proof.likely(sure=sure):
+    if sure and steps.setup.limits.whole_proof and not proof.likely(sure=True):
         return proof.denied()
     proof.checks += kept_checks
     return proof.end(attribution, notes=proof.budget_note(late=True))
@@ -218,10 +218,8 @@ class _Proof:
         """Whether the machine has drifted in the search or since: boots of different times are not
         compared then.
         """
-        if not self.steps.setup.limits.whole_proof:
-            return False
         heard = proof_events(self.search_end, self.state)
-        return bool(engine.with_proof(self.search_end.state, heard).drift)
+        return engine.with_proof(self.search_end.state, heard).drifts
 
     def kept_until(self, bad: str) -> tuple[Verification, ...]:
         """A check that fails softly: the bad end is better than the culprit again. Then something
@@ -367,7 +365,7 @@ def _no_boots(spec: VerifySpec) -> dict[str, Boots]:
 def _of_end(steps: Steps, threshold: Threshold, search_end: SearchEnd, end: str) -> Sample:
     """What the boots of an end tell of the searched figure, at one speed of their machine."""
     state = search_end.state
-    if state.two_speeds or (steps.setup.limits.whole_proof and state.drift):
+    if state.two_speeds or state.drifts:
         seen = state.ledger.observations.get((end, 0), ())
         return Sample(tuple(each.value for each in seen))
     boots = steps.evidence().get(end, Boots())

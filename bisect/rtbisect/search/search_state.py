@@ -74,7 +74,7 @@ class SearchState:
         """The same for boots of a proof. Those are compared as measured: infinite where the machine
         drifts, since `calm` is then a badness at the level of its first boots.
         """
-        return math.inf if self.drift and self.spec.parts.whole_proof else self.calm
+        return math.inf if self.drifts else self.calm
 
     @property
     def ledger(self) -> Ledger:
@@ -118,6 +118,13 @@ class SearchState:
         if not (self.spec.parts.drift and self._may_move) or self.two_speeds:
             return NO_SPEEDS
         return at_one_level(self.spec.threshold, self.events)
+
+    @property
+    def drifts(self) -> bool:
+        """Whether a proof has to know that the machine has drifted; not in campaigns that began
+        before a proof did.
+        """
+        return bool(self.spec.parts.whole_proof and self.drift)
 
     @property
     def at_one_speed(self) -> AtOneSpeed:

@@ -35,20 +35,22 @@ def figures(values):
     ],
     ids=["as the end", "disturbed", "worse than the end"],
 )
-def test_a_culprit_is_worse_than_the_bad_end_without_what_was_disturbed(culprit, checks):
+def test_a_culprit_is_worse_than_the_bad_end_without_what_was_disturbed(
+    monkeypatch, culprit, checks
+):
+    monkeypatch.setattr(_Proof, "drifts", False)
     check = VerifySpec(
         culprit="culprit", parents=("parent",), threshold=WAIT, seed=3, revert=None, tip="end",
         endpoints=(Sample(GOOD), Sample(BAD)), calm=CALM,
     )  # fmt: skip
     proof = _Proof(
         steps=SimpleNamespace(
-            evidence=lambda: {"end": figures(BAD * 2)},
-            tell=lambda *_words, **_data: None,
-            setup=SimpleNamespace(limits=SimpleNamespace(whole_proof=False)),
+            evidence=lambda: {"end": figures(BAD * 2)}, tell=lambda *_words, **_data: None
         ),
         graph=None,
         search_end=SimpleNamespace(
-            state=SimpleNamespace(two_speeds={}, calm=CALM), answer=SimpleNamespace(figure=WHOLE)
+            state=SimpleNamespace(two_speeds={}, drifts=False, calm=CALM),
+            answer=SimpleNamespace(figure=WHOLE),
         ),
         state=replayed(verification, check, [event("culprit", value) for value in culprit]),
         fresh={"culprit": figures(culprit)},
