@@ -152,6 +152,11 @@ _PANIC = Finding.of(
     Ends.NO_EVIDENCE, revision=sha(99), boots=4,
     why=Finding.of(Boots.PANIC, part=Part.BOOT, symptom="VFS: Unable to mount root fs"),
 )  # fmt: skip
+#: Of the patched kernel some boots stand still.
+DIES = Finding.of(
+    Ends.DIES_MORE, revision=sha(99), dead=4, boots=10, base=sha(33), base_dead=0, base_boots=6,
+    how=Finding.of(Boots.PANIC, part=Part.SUITE, symptom="soft lockup"),
+)  # fmt: skip
 _SENT = """\
   Reported-by: rtbisect <rtbisect@lab.example.org>
 
@@ -189,6 +194,10 @@ NOTICES = {
     ),
     # On data that are for nobody else.
     "result_open": lambda: _answer("result-open", OPEN, report=replace(rcu(), device=QEMU)),
+    # It does, where it does not stand still.
+    "result_dies": lambda: _answer(
+        "result-dies", FAST, ((IRQS, ONE, ONE),), reasons=(DIES,), page=_PAGE
+    ),
     # The newer kernel did not come so far.
     "result_none": lambda: _answer(
         "result-none", Sample(()), reasons=(_PANIC,)

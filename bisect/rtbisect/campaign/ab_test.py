@@ -176,7 +176,7 @@ class AnswerDraft:
     #: Path of the answer, and the text of the complete mail.
     path: Path
     text: str
-    #: Level of the judgement.
+    #: What it says: the level of the judgement, or UNDECIDED where more boots hang or die.
     level: Level
     #: Judgement of the figure of the report, turned: REGRESSED is an improvement.
     judgement: Judgement
@@ -214,7 +214,7 @@ def write_answer(
     return AnswerDraft(
         path=path,
         text=text,
-        level=tested.judgement.level,
+        level=tested.level,
         judgement=tested.judgement,
         partly=ab_table.takes_back_a_part(report, tested),
         mailable=mailable(report),

@@ -8,8 +8,11 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from rtbisect.model.campaign import MetricKey, Observation, Sample
+from rtbisect.model.lab import RunStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from rtbisect.model.lab import Run
     from rtbisect.model.result import KernelRole
 
@@ -31,6 +34,17 @@ class Boots:
     def evidence(self) -> tuple[Run, ...]:
         """The boots that count as evidence."""
         return tuple(run for run in self.runs if run.complete)
+
+    def dead(self, keys: Collection[MetricKey]) -> tuple[Run, ...]:
+        """The boots in which the kernel hung or died, but for those of which that is one of these
+        figures.
+        """
+        return tuple(
+            run
+            for run in self.runs
+            if (run.hung or run.status is RunStatus.BOOT_FAILED)
+            and not (run.complete and any(_told(run, key)[0] is not None for key in keys))
+        )
 
     def figure(self, key: MetricKey, exposure: MetricKey | None = None) -> tuple[Observation, ...]:
         """The figure in each boot that is evidence and has it, and has the `exposure` where one is

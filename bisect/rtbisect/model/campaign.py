@@ -348,6 +348,9 @@ class Limits:
     #: of a parent, and counts its last boots, too; where only builds are spent it decides about a
     #: likely commit. Not in campaigns that began before.
     whole_proof: bool = True
+    #: A kernel of which more boots hang or die passes no comparison. In campaigns that began before
+    #: it might.
+    deaths: bool = True
     #: A machine may have two speeds. Not in campaigns that began before it might.
     speeds: bool = True
     #: A machine may drift. Not in campaigns that began before it might.
@@ -407,6 +410,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "proves_again": False,
     "merged_branches": False,
     "whole_proof": False,
+    "deaths": False,
     "speeds": False,
     "grows_to": 0,
     "drift": False,

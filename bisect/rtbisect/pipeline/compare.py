@@ -13,7 +13,7 @@ from rtbisect.judge import blocks, stats
 from rtbisect.judge.boots import Boots
 from rtbisect.judge.scale import separation
 from rtbisect.judge.verdict import judge_all
-from rtbisect.model.campaign import Judgement, Level, Role, Threshold
+from rtbisect.model.campaign import Judgement, Level, Role, Sought, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Work
 from rtbisect.model.result import ENDS
@@ -39,6 +39,9 @@ LOOKS = 2
 PASS_CONFIDENCE = 0.95
 #: Boots in a row that are no evidence before the campaign gives up with a reason.
 MAX_BARREN = 4
+#: Boots more of the newer end that may hang or die at the last look, as in G9: each end may have a
+#: stray one. Before that any makes the comparison look again.
+SPARED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,10 @@ def compare(steps: Steps, base: str, new: str) -> Comparison:
         if barren:
             return Comparison((), Level.UNDECIDED, barren)
         judgements = _judge(steps.setup, boots[base], boots[new])
+        dead = _dies_more(steps.setup, boots, look)
         level = _overall(steps.setup, judgements)
+        if dead and level is Level.PASS:
+            level = Level.UNDECIDED
         steps.tell(Ends.LOOK, boots=reached, level=level)
         # `second` completes the first look, which could not say "regressed": it is no further
         # chance for a pass.
@@ -84,7 +90,7 @@ def compare(steps: Steps, base: str, new: str) -> Comparison:
     wanted = [(t, side) for t in steps.setup.judged for side in boots.values()]
     table = factor_table.rows(steps.traits, wanted)
     compared = Finding.of(Ends.COMPARED, boots=reached)
-    return Comparison(judgements, level, compared, table=table)
+    return Comparison(judgements, level, dead or compared, table=table)
 
 
 def first_looks(setup: Setup) -> tuple[int, int]:
@@ -216,6 +222,30 @@ def _overall(setup: Setup, judgements: tuple[Judgement, ...]) -> Level:
     if Level.REGRESSED in levels:
         return Level.REGRESSED
     return Level.PASS if levels == {Level.PASS} else Level.UNDECIDED
+
+
+def _dies_more(setup: Setup, boots: Mapping[str, Boots], look: int) -> Finding | None:
+    """That more boots of the newer end hang or die than of the older one, which no figure of the
+    others makes up for; None where they do not, where a repair is sought, and in campaigns that
+    began before it was asked.
+    """
+    if not setup.limits.deaths or setup.request.sought is Sought.REPAIR:
+        return None
+    primary = {t.key for t in setup.judged if t.role is Role.PRIMARY}
+    (base, of_base), (new, of_new) = ((sha, side.dead(primary)) for sha, side in boots.items())
+    spared = SPARED if look >= setup.limits.calibrate_max else 0
+    if len(of_new) <= len(of_base) + spared:
+        return None
+    return Finding.of(
+        Ends.DIES_MORE,
+        revision=new,
+        dead=len(of_new),
+        boots=len(boots[new].runs),
+        base=base,
+        base_dead=len(of_base),
+        base_boots=len(boots[base].runs),
+        how=of_new[0].reason,
+    )
 
 
 def worst(setup: Setup, judgements: tuple[Judgement, ...]) -> Judgement | None:

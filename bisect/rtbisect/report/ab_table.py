@@ -65,6 +65,16 @@ class AbTest:
     #: The address of the page of the report; "" for nowhere.
     page: str = ""
 
+    @property
+    def dies(self) -> Finding | None:
+        """That more boots hang or die with it, whatever the figures of the others say."""
+        return next((each for each in self.result.reasons if each.kind == Ends.DIES_MORE), None)
+
+    @property
+    def level(self) -> Level:
+        """What is answered: REGRESSED takes the effect back."""
+        return Level.UNDECIDED if self.dies else self.judgement.level
+
 
 def subject(report: ReportInput) -> str:
     """The subject of the answer in the thread of a report."""
@@ -120,11 +130,20 @@ def first_sentences(report: ReportInput, test: AbTest) -> Iterator[Finding]:
         kind = Tried.WORSENS
     if _falls_short(test, known):
         kind = Tried.PARTLY
-    yield Finding.of(kind, what=test.what, **changed)
+    yield (
+        _dies(test.what, test.dies, changed)
+        if test.dies
+        else Finding.of(kind, what=test.what, **changed)
+    )
     if known is not None:
         reach, _ = report.sought.ends(Tried.PARENT_HAD, Tried.COMMIT_HAS)
         well, _ = report.sought.ends(*levels_of(report, known.judgement))
         yield Finding.of(reach, level=well)
+
+
+def _dies(what: Finding, dies: Finding, changed: Mapping[str, Any]) -> Finding:
+    counted = {name: dies.data[name] for name in ("dead", "base_dead", "base_boots", "how")}
+    return Finding.of(Tried.DIES, what=what, dead_boots=dies.data["boots"], **counted, **changed)
 
 
 def takes_back_a_part(report: ReportInput, test: AbTest) -> bool:
@@ -211,7 +230,7 @@ def _others(report: ReportInput, test: AbTest) -> Iterator[Finding]:
     worse = [each for each in others if each.level is Level.REGRESSED]
     for each in worse:
         yield Finding.of(Tried.WORSE, **changed_by(report, each))
-    if others and not worse:
+    if others and not worse and not test.dies:
         yield Finding.of(Tried.NONE_WORSE, figures=len(others))
 
 

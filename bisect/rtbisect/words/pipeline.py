@@ -200,6 +200,14 @@ def _stands(data: Mapping[str, Any]) -> str:
     )
 
 
+def _dies_more(data: Mapping[str, Any]) -> str:
+    how = " ({how})" if data["how"] else ""
+    return (
+        f"{{dead}} of {{boots}} boots of {{revision:kernel}} hang or die{how}, {{base_dead}} of"
+        " {base_boots} of {base:kernel}: no figure of the other boots makes up for that"
+    )
+
+
 def _keeps(data: Mapping[str, Any]) -> str:
     more = ", and up to {leading} once a commit leads" if data["leading"] > data["kept"] else ""
     return f"{{kept}} of the {{most}} {{voice.run}}s are kept for the proof{more}"
@@ -309,6 +317,7 @@ SENTENCES: Mapping[str, Words] = {
     Ends.SAME: "both revisions are the same kernel, byte for byte",
     Ends.NOT_BUILT: "{revision:.12} does not build: {error}",
     Ends.NO_EVIDENCE: "{boots} boots of {revision:kernel} in a row are invalid: {why}",
+    Ends.DIES_MORE: _dies_more,
     Ends.LOOK: _look,
     Ends.CONSTANT: (
         "all {boots} + {boots} {voice.run}s of the ends have the same figure,"

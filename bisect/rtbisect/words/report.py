@@ -204,6 +204,14 @@ def _within(data: Mapping[str, Any]) -> str:
     return _over(data).replace(":begin", "")
 
 
+def _dies(data: Mapping[str, Any]) -> str:
+    how = " ({how})" if data["how"] else ""
+    return (
+        f"{{what}} has more boots that hang or die{how}: {{dead}} of {{dead_boots}} instead of"
+        f" {{base_dead}} of {{base_boots}}. In the others {_within(data)}."
+    )
+
+
 def _setup(data: Mapping[str, Any]) -> str:
     about = ' on {commit:.12} ("{subject}")' if data["commit"] else ""
     return f"Both kernels were booted in turn, set up as for the report{about}, {{where}}."
@@ -419,6 +427,7 @@ SENTENCES: Mapping[str, Words] = {
     Tried.OPEN: _tried(
         "may or may not fix this", "may or may not have this", ", which may be luck"
     ),
+    Tried.DIES: _dies,
     Tried.UNMEASURED: "{what} was not tested: {change}.",
     Tried.NOT_BUILT: "{what} does not build, so {metric} was not measured.",
     Tried.NO_BOOT: "{what} does not boot, so {metric} was not measured.",

@@ -10,9 +10,9 @@ import pytest
 
 from helpers.findings import said
 from helpers.report_cases import rcu, repair
-from helpers.report_mails import FAST, HALF, OPEN, PATCH, SLOW_TOO, SLOWER, tried
-from helpers.report_parts import RCU_LIMIT, sha
-from rtbisect.model.campaign import MetricKey, Sample
+from helpers.report_mails import DIES, FAST, HALF, OPEN, PATCH, PER_IWI, SLOW_TOO, SLOWER, tried
+from helpers.report_parts import QUIET, RCU_LIMIT, sha
+from rtbisect.model.campaign import Level, MetricKey, Sample
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.boot import Boots, Part
 from rtbisect.model.kinds.pipeline import Ends
@@ -149,3 +149,19 @@ def test_the_second_says_what_there_is_to_reach():
 def test_where_no_commit_is_accused_there_is_nothing_to_reach():
     (only,) = first_sentences(replace(rcu(), culprit=None), tried(rcu(), HALF))
     assert only.kind == Tried.FIXES
+
+
+@pytest.mark.parametrize("after", [FAST, HALF, SLOW_TOO, SLOWER, OPEN])
+def test_a_patch_of_which_more_boots_hang_fixes_nothing(after):
+    """Whatever the figures of the other boots say."""
+    test = tried(rcu(), after, reasons=(said("before"), DIES))
+    first, *_ = first_sentences(rcu(), test)
+    assert (first.kind, test.level) == (Tried.DIES, Level.UNDECIDED)
+    counted = ("dead", "dead_boots", "base_dead", "base_boots", "boots")
+    assert [first.data[name] for name in counted] == [4, 10, 0, 6, "6 + 6"]
+
+
+def test_where_more_boots_hang_nothing_says_that_no_figure_got_worse():
+    figure = ((PER_IWI, QUIET, QUIET),)
+    assert context(rcu(), tried(rcu(), FAST, figure))["others"]
+    assert not context(rcu(), tried(rcu(), FAST, figure, reasons=(DIES,)))["others"]

@@ -183,6 +183,17 @@ def test_a_look_at_the_ends(level, said):
     assert told(SEARCHING, Ends.LOOK, boots=6, level=level) == f"6 + 6 boots of the ends: {said}"
 
 
+@pytest.mark.parametrize("how", [None, PANIC])
+def test_boots_that_hang_or_die(how):
+    said = f" ({speak(how)})" if how else ""
+    checking = voice_of_request(replace(REQUEST, kind=CampaignKind.CHECK))
+    counted = {"dead": 4, "boots": 10, "base_dead": 0, "base_boots": 6}
+    assert told(checking, Ends.DIES_MORE, revision=NEWER, base=OLDER, how=how, **counted) == (
+        f"4 of 10 boots of tip bbbbbbbbbbbb hang or die{said}, 0 of 6 of base aaaaaaaaaaaa:"
+        " no figure of the other boots makes up for that"
+    )
+
+
 EXPECTED = {
     "boots": 6, "p": 0.0011, "figure": None, "builds": 5.0, "expected": 7.0, "low": 5.0,
     "high": 15.0, "wall_s": 900, "low_s": 600, "high_s": 2400, "chance": 1.0, "least": 12,

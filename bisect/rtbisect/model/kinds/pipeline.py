@@ -73,6 +73,8 @@ class Ends(Kind):
     NOT_BUILT = "ends.not-built", "revision error"
     #: So many `boots` in a row were no evidence.
     NO_EVIDENCE = "ends.no-evidence", "revision boots why"
+    #: `dead` of `boots` hang or die, of the other end fewer; `how` is that of the first, or None.
+    DIES_MORE = "ends.dies-more", "revision dead boots base base_dead base_boots how"
     LOOK = "ends.look", "boots level"
     #: All boots of both have this one figure.
     CONSTANT = "ends.constant", "boots value unit"

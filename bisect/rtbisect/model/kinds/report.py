@@ -242,6 +242,9 @@ class Tried(Kind):
     #: The figure is surely even worse.
     WORSENS = "tried.worsens", "what change middle boots"
     OPEN = "tried.open", "what change middle boots"
+    #: More boots hang or die with it: `dead` of `dead_boots` and `base_dead` of `base_boots` do,
+    #: `how` is that of the first one or None.
+    DIES = "tried.dies", "what change middle boots dead dead_boots base_dead base_boots how"
     UNMEASURED = "tried.unmeasured", "what change"
     #: Not measured because it does not build, or not boot; `metric` is as in `Opens`.
     NOT_BUILT = "tried.not-built", "what metric"
