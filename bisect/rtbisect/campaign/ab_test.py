@@ -30,6 +30,7 @@ from rtbisect.model.finding import Finding, kept_sentence
 from rtbisect.model.formats import kept_as
 from rtbisect.model.kinds.mail import Newer
 from rtbisect.model.result import ENDS
+from rtbisect.pipeline.asked import LOOK_ALPHA
 from rtbisect.report import ab_table
 from rtbisect.report.averages import threshold_of
 from rtbisect.report.draft import DraftMailer, keep
@@ -51,8 +52,8 @@ if TYPE_CHECKING:
     from rtbisect.model.result import Result, Summary
     from rtbisect.trees.patches import Patch
 
-#: An answer is one look at the boots of two kernels.
-ALPHA = 0.005
+#: An answer is one of the looks at the boots of two kernels.
+ALPHA = LOOK_ALPHA
 
 #: The word by which programs know what an answer says.
 WORDS = {Level.REGRESSED: "better", Level.PASS: "same", Level.UNDECIDED: "open"}
@@ -87,9 +88,11 @@ def of_patch(state: Path, record: CampaignRecord, mail: bytes, seed: int = 0) ->
         patches = patches_of(mail)
     except UnreadableError as error:
         raise ConfigError(f"the mail {speak(error.why)}", "send the patch as plain text") from error
-    site, base, request = _site_and_base(state, record)
-    patched = trees.tree_of(state, site.target(request.tree)).apply(base, patches)
-    return Question(_check_request(request, base, patched, seed, sent=True), called(patches))
+    site, base, asked = _site_and_base(state, record)
+    tree = trees.tree_of(state, site.target(record.request.tree))
+    patched = tree.apply(base, patches)
+    extra = Extra(foreign=patched, asked=asked)
+    return Question(_check_request(record, base, patched, seed, extra), called(patches))
 
 
 def called(patches: Sequence[Patch]) -> Finding:
@@ -104,28 +107,29 @@ def of_revision(state: Path, record: CampaignRecord, revision: str = "", seed: i
     """A revision of the tree, "" for the head of its branch, against the one that a report calls
     bad (of a repair: broken).
     """
-    site, base, request = _site_and_base(state, record)
-    target = site.target(request.tree)
+    site, base, asked = _site_and_base(state, record)
+    target = site.target(record.request.tree)
     tree = trees.tree_of(state, target)
     sha = tree.resolve(revision) if revision else trees.head_of(tree, target)
     if sha == base:
         raise ConfigError(f"{short(sha)} is what the report was about", "give another revision")
-    question = _check_request(request, base, sha, seed, sent=tree.foreign(sha))
+    extra = Extra(foreign=sha if tree.foreign(sha) else "", asked=asked)
+    question = _check_request(record, base, sha, seed, extra)
     name = cut(revision or target.branch, 60)
     return Question(question, Finding.of(Newer.REVISION, name=name), not revision)
 
 
-def _site_and_base(state: Path, record: CampaignRecord) -> tuple[Site, str, CampaignRequest]:
-    """The site as it is, the revision that has what the report is about, and what was asked then;
-    ConfigError or InfrastructureError where nothing can be tested.
+def _site_and_base(state: Path, record: CampaignRecord) -> tuple[Site, str, str]:
+    """The site as it is, the revision that has what the report is about, and the key of the figure
+    that shows it; ConfigError or InfrastructureError where nothing can be tested.
     """
     request = record.request
     report = read_input(record.draft().folder)
-    _searched_threshold(report)
+    threshold = _searched_threshold(report)
     site = load_site(Path(request.site))
     _check_same_machine(state, report, site, request)
     _, bad = report.sought.ends(report.older, report.newer)
-    return site, bad, request
+    return site, bad, str(threshold.key)
 
 
 def _check_same_machine(
@@ -155,9 +159,10 @@ def _check_same_machine(
 
 
 def _check_request(
-    request: CampaignRequest, base: str, new: str, seed: int, *, sent: bool
+    record: CampaignRecord, base: str, new: str, seed: int, extra: Extra
 ) -> CampaignRequest:
-    """A comparison; `sent` says that the newer one is a patch which somebody has sent."""
+    """A comparison for the report of `record`."""
+    request = record.request
     return CampaignRequest(
         kind=CampaignKind.CHECK,
         site=request.site,
@@ -165,7 +170,7 @@ def _check_request(
         older=base,
         newer=new,
         seed=seed,
-        extra=Extra(foreign=new if sent else "").pairs,
+        extra=extra.pairs,
     )
 
 

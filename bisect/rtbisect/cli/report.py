@@ -412,7 +412,7 @@ def _test_fix(output: Output, fix: Mended) -> tuple[dict[str, Any], Exit]:
     except (ConfigError, InfrastructureError) as error:
         return row | {"note": str(error)}, error.exit_code
     result_mail.note_test(output.store, fix.record, answer, newest=True)
-    fix.note()
+    fix.note(decided=answer.level is not Level.UNDECIDED)
     words = ab_test.WORDS[answer.level]
     code = Exit.UNDECIDED if answer.level is Level.UNDECIDED else Exit.ANSWERED
     return row | {"check": check.id, "level": words, "path": str(answer.path)}, code

@@ -23,6 +23,9 @@ from rtbisect.mail.result_mail import OPEN
 from rtbisect.report.draft import keep
 from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
+#: Tests of the branch for the same commits that may stay open: each is of a newer head.
+MOST_OPEN = 3
+
 #: File beside the draft of a report that tells what was tested for it.
 FOLLOWED = "followed.json"
 
@@ -36,21 +39,39 @@ class Mended:
     commits: tuple[str, ...]
     #: Why its tree cannot be looked at now.
     error: RtbisectError | None = None
+    #: The head of the branch.
+    head: str = ""
 
     @property
     def _path(self) -> Path:
         return self.record.draft().folder / FOLLOWED
 
-    def done(self) -> bool:
-        """Whether the branch was tested with just these commits."""
+    def _open(self) -> tuple[str, int]:
+        """The head that was tested last with just these commits, and how many such tests stayed
+        open; 0: it is decided. One of before may have done either.
+        """
         try:
-            return bool(json.loads(self._path.read_text("ascii")) == list(self.commits))
-        except (OSError, ValueError):
-            return False
+            kept = json.loads(self._path.read_text("ascii"))
+            if kept == list(self.commits):
+                return "", 1
+            if kept["commits"] == list(self.commits):
+                return str(kept["head"]), int(kept["open"])
+        except (OSError, ValueError, TypeError, KeyError):
+            pass
+        return "", -1
 
-    def note(self) -> None:
+    def done(self) -> bool:
+        """Whether the branch was tested with just these commits, and a further test would tell no
+        more: it is decided, it stayed open too often, or the branch is where it was.
+        """
+        head, still_open = self._open()
+        return still_open in (0, MOST_OPEN) or (still_open > 0 and head == self.head)
+
+    def note(self, *, decided: bool) -> None:
         """The branch has been tested with these commits."""
-        keep(self._path, json.dumps(self.commits) + "\n")
+        still_open = 0 if decided else max(0, self._open()[1]) + 1
+        kept = {"commits": self.commits, "head": self.head, "open": still_open}
+        keep(self._path, json.dumps(kept) + "\n")
 
 
 def mended(state: Path, site: Path) -> Iterator[Mended]:
@@ -79,4 +100,4 @@ def mended(state: Path, site: Path) -> Iterator[Mended]:
             yield Mended(record, (), error)
             continue
         if commits:
-            yield Mended(record, commits)
+            yield Mended(record, commits, head=head)

@@ -67,6 +67,8 @@ class Extra:
     goods: tuple[str, ...] = ()
     #: The revision that is a patch which somebody has sent.
     foreign: str = ""
+    #: Of `check`: the figure of a report that the newer end is to take back, as text of its key.
+    asked: str = ""
     #: What is of no concern here: a `CommandRequest`, what a plug-in keeps.
     others: tuple[tuple[str, str], ...] = ()
 
@@ -93,6 +95,7 @@ class Extra:
             given=kept.pop("given", ""),
             goods=tuple(kept.pop("goods", "").split()) if of_search else (),
             foreign=kept.pop("foreign", ""),
+            asked=kept.pop("asked", "") if request.kind == CampaignKind.CHECK else "",
             others=tuple(kept.items()),
         )
 
@@ -107,8 +110,10 @@ class Extra:
             ("sure", sure),
             ("given", self.given),
             ("goods", " ".join(self.goods)),
+            ("foreign", self.foreign),
+            ("asked", self.asked),
         )
-        return *self.others, *(pair for pair in (*named, ("foreign", self.foreign)) if pair[1])
+        return *self.others, *(pair for pair in named if pair[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from rtbisect.model.campaign import Judgement, Level, Role, Sought, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Work
 from rtbisect.model.result import ENDS
-from rtbisect.pipeline import factor_table
+from rtbisect.pipeline import asked, factor_table
 from rtbisect.pipeline.boot_queue import BootRequest, in_turn
 from rtbisect.search.spec import BootPurpose
 
@@ -39,8 +39,8 @@ LOOKS = 2
 PASS_CONFIDENCE = 0.95
 #: Boots in a row that are no evidence before the campaign gives up with a reason.
 MAX_BARREN = 4
-#: Boots more of the newer end that may hang or die at the last look, as in G9: each end may have a
-#: stray one. Before that any makes the comparison look again.
+#: Boots more of the newer end that may hang or die among each `calibrate_max`, as in G9: each end
+#: may have a stray one. Before so many boots any makes the comparison look again.
 SPARED = 1
 
 
@@ -61,7 +61,8 @@ class Comparison:
 
 def compare(steps: Steps, base: str, new: str) -> Comparison:
     """Boot both revisions in ABBA order until every primary metric is decided, or to the end
-    of the look schedule; the looks share ALPHA equally (Bonferroni).
+    of the look schedule; the looks share ALPHA equally (Bonferroni). Where a report asks for its
+    figure, until that is decided, too.
     """
     limits = steps.setup.limits
     for sha in (base, new):
@@ -73,7 +74,8 @@ def compare(steps: Steps, base: str, new: str) -> Comparison:
         return Comparison((), Level.PASS, Finding.of(Ends.SAME), same=True)
     boots = {sha: Boots(role=role) for sha, role in zip((base, new), ENDS, strict=True)}
     first, second = first_looks(steps.setup)
-    for look in sorted({first, second, limits.calibrate_max}):
+    usual = sorted({first, second, limits.calibrate_max})
+    for look in (*usual, *asked.later_looks(steps.setup, usual)):
         barren, reached = _boot_for_look(steps, boots, (base, new), look)
         if barren:
             return Comparison((), Level.UNDECIDED, barren)
@@ -85,7 +87,9 @@ def compare(steps: Steps, base: str, new: str) -> Comparison:
         steps.tell(Ends.LOOK, boots=reached, level=level)
         # `second` completes the first look, which could not say "regressed": it is no further
         # chance for a pass.
-        if level is Level.REGRESSED or (level is Level.PASS and (look == first or look > second)):
+        passes = level is Level.PASS and (look == first or look > second)
+        settled = level is Level.REGRESSED or passes or look >= limits.calibrate_max
+        if settled and asked.decided(steps.setup, *boots.values()):
             break
     wanted = [(t, side) for t in steps.setup.judged for side in boots.values()]
     table = factor_table.rows(steps.traits, wanted)
@@ -233,7 +237,7 @@ def _dies_more(setup: Setup, boots: Mapping[str, Boots], look: int) -> Finding |
         return None
     primary = {t.key for t in setup.judged if t.role is Role.PRIMARY}
     (base, of_base), (new, of_new) = ((sha, side.dead(primary)) for sha, side in boots.items())
-    spared = SPARED if look >= setup.limits.calibrate_max else 0
+    spared = SPARED * (look // setup.limits.calibrate_max)
     if len(of_new) <= len(of_base) + spared:
         return None
     return Finding.of(

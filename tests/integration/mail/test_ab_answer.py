@@ -152,7 +152,8 @@ def test_a_patch_is_put_on_what_is_bad(world, report, end):
     record = CampaignStore(world.state).get(name)
     question = ab_test.of_patch(world.state, record, patch.read_bytes())
     assert question.request.older == world.sha
-    assert dict(question.request.extra) == {"foreign": question.request.newer}
+    asked = {"foreign": question.request.newer, "asked": str(report.result.metric)}
+    assert dict(question.request.extra) == asked
     assert question.what == PATCH
     series = b""
     for number in (1, 2):

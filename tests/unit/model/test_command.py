@@ -33,6 +33,15 @@ def test_what_a_command_asks_is_kept_by_name(extra, pairs):
     assert Extra.of(replace(REQUEST, kind=kind, extra=pairs)) == extra
 
 
+def test_the_figure_of_a_report_is_asked_of_a_check_alone():
+    pairs = Extra(foreign="e" * 40, asked="rcu.p50_us@rcu-off").pairs
+    assert pairs == (("foreign", "e" * 40), ("asked", "rcu.p50_us@rcu-off"))
+    request = replace(REQUEST, kind=CampaignKind.CHECK, extra=pairs)
+    assert Extra.of(request) == Extra(foreign="e" * 40, asked="rcu.p50_us@rcu-off")
+    soak = Extra.of(replace(request, kind="soak"))
+    assert (soak.asked, soak.others) == ("", pairs[1:])
+
+
 def test_what_a_plug_in_keeps_is_left_as_it_is():
     pairs = (("boots", "many"), ("limit", "80%"))
     assert Extra.of(replace(REQUEST, kind="soak", extra=pairs)).pairs == pairs
