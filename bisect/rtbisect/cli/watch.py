@@ -91,17 +91,19 @@ def _watch_target(output: Output, path: Path, name: str, seed: int) -> dict[str,
 def _check_and_bisect(
     output: Output, row: dict[str, Any], request: CampaignRequest, sites: SiteFiles
 ) -> dict[str, Any]:
-    """Check a new tip and bisect what regressed; the tip is remembered when all is done."""
-    record = session.once(output.state, request, PlainProgress(), sites=sites)
+    """Check a new tip and bisect what regressed; the tip is remembered when all is done. Until then
+    each look takes what earlier ones have finished, and goes on with what they have not.
+    """
+    progress = PlainProgress()
+    record = session.once(output.state, request, progress, again=False, sites=sites)
     row["campaigns"].append(record.id)
     code = check.exit_of_check(record.result)
     level = session.level_of(record.result) if record.result else Level.UNDECIDED
     remembered = level
     note = ""
     if code == Exit.REGRESSED:
-        search = session.once(
-            output.state, replace(request, kind=CampaignKind.BISECT), PlainProgress(), sites=sites
-        )
+        asked = replace(request, kind=CampaignKind.BISECT)
+        search = session.once(output.state, asked, progress, again=False, sites=sites)
         row["campaigns"].append(search.id)
         note = result.headline(search, search.result) if search.result else ""
         if search.result is None or search.result.outcome not in DRAFTED:

@@ -12,7 +12,7 @@ from rtbisect.campaign.fingerprint import SetupChangedError
 from rtbisect.cli import watch
 from rtbisect.cli.output import Output
 from rtbisect.config.site_file import SiteFiles
-from rtbisect.errors import Exit
+from rtbisect.errors import Exit, InfrastructureError
 from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
@@ -74,8 +74,43 @@ def test_a_campaign_that_a_kill_interrupted_goes_on(bench):
     store.create("check", other, "now")
     watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert begun == [f"resumed {mine}"]
-    watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())
-    assert begun == [f"resumed {mine}", "check"]
+
+
+@pytest.mark.parametrize("paused", [False, True], ids=["not begun", "paused"])
+def test_a_bisection_that_could_not_end_goes_on_without_another_check(bench, monkeypatch, paused):
+    output, store, answers, begun = bench
+    answers |= {"check": Outcome.CULPRIT_SET, "bisect": Outcome.CULPRIT}
+    start = session.start
+
+    def stopped(state, request, progress, sites=None):
+        if request.kind == "check":
+            return start(state, request, progress, sites)
+        if paused:
+            text = codec.to_json(CampaignRequest, replace(request, repo="/srv"))
+            store.create(request.kind, text, "now")
+        raise InfrastructureError("no power")
+
+    monkeypatch.setattr(session, "start", stopped)
+    with pytest.raises(InfrastructureError):
+        watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())
+    assert not store.checked_revisions("rt")
+    monkeypatch.setattr(session, "start", start)
+    row = watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())
+    assert begun == ["check", "resumed bisect-2" if paused else "bisect"]
+    assert row["exit"] == Exit.REGRESSED
+    assert store.checked_revisions("rt") == {sha(2): "regressed"}
+
+
+def test_what_has_ended_before_the_tip_was_remembered_is_taken(bench):
+    output, store, answers, begun = bench
+    answers |= {"check": Outcome.CULPRIT_SET, "bisect": Outcome.CULPRIT}
+    for kind in ("check", "bisect"):
+        request = replace(REQUEST, kind=kind, repo="/srv")
+        name = store.create(kind, codec.to_json(CampaignRequest, request), "now")
+        store.finish(name, other_result(answers[kind]), None)
+    watch._check_and_bisect(output, row := {"campaigns": []}, REQUEST, SiteFiles())
+    assert (begun, row["campaigns"]) == ([], ["check-1", "bisect-2"])
+    assert store.checked_revisions("rt") == {sha(2): "regressed"}
 
 
 def test_a_campaign_of_another_setup_is_begun_anew(bench, monkeypatch):
