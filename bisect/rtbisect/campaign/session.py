@@ -151,6 +151,17 @@ def once(
     return start(state, request, progress, sites)
 
 
+def stopped(state: Path, request: CampaignRequest) -> str:
+    """The campaign of a request that waits until a person resumes it, because one has stopped it;
+    "" for none.
+    """
+    store = CampaignStore(state)
+    for record in store.readable(store.of_request(request)[::-1]):
+        is_open = record.state is not CampaignState.DONE
+        return record.id if is_open and SessionFiles.of(state, record.id).stop_asked() else ""
+    return ""
+
+
 def _site_ready(
     state: Path, request: CampaignRequest, progress: Screen, sites: SiteFiles | None
 ) -> Site | None:
@@ -217,10 +228,10 @@ def _run(
             raise told from error
         raise
     finally:
-        files.forget_stop()
         if parts is not None:
             parts.subject.leave()
     store.finish(identity, result, report)
+    files.forget_stop()
     return store.get(identity)
 
 

@@ -16,10 +16,13 @@ from rtbisect.cli import check, result
 from rtbisect.cli.options import answers, seed_option, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress
 from rtbisect.config.site_file import SiteFiles, load_site
-from rtbisect.errors import Exit, RtbisectError
+from rtbisect.errors import Exit, Interrupted, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Outcome
 
 EVERY_S = 900
+
+#: What stands in the place of a level where a person has stopped a campaign.
+STOPPED = "stopped"
 
 #: Outcomes after which a draft tells the regression.
 DRAFTED = (
@@ -45,17 +48,25 @@ def watch(output: Output, once: bool, seed: int, site: Path | None) -> int:
     """
     path = site_path(site)
     while True:
-        # A build_config with several variants stands in the list more than once.
-        targets = load_site(path).kernelci.targets()
-        rows = [
-            _watch_target(output, path, name, seed)
-            for name in dict.fromkeys(t.name for t in targets)
-        ]
+        rows = _round(output, path, seed)
         lines = [f"{row['build_config']}: {row['level']} {row['note']}".rstrip() for row in rows]
         output.answer({"trees": rows}, "\n".join(lines))
         if once:
             return max((int(row["exit"]) for row in rows), default=0)
         time.sleep(EVERY_S)
+
+
+def _round(output: Output, path: Path, seed: int) -> list[dict[str, Any]]:
+    """A look at each build_config, up to one whose campaign a person stops."""
+    rows = []
+    # A build_config with several variants stands in the list more than once.
+    targets = load_site(path).kernelci.targets()
+    for name in dict.fromkeys(t.name for t in targets):
+        rows.append(_watch_target(output, path, name, seed))
+        if rows[-1]["exit"] == Exit.INTERRUPTED:
+            # Who stops a campaign does not want the next one in its place.
+            break
+    return rows
 
 
 def _watch_target(output: Output, path: Path, name: str, seed: int) -> dict[str, Any]:
@@ -85,7 +96,8 @@ def _watch_target(output: Output, path: Path, name: str, seed: int) -> dict[str,
         return row | _check_and_bisect(output, row, request, sites)
     except RtbisectError as error:
         output.tell_fault(PlainProgress(), name, error)
-        return row | {"level": "error", "note": str(error), "exit": error.exit_code}
+        level = STOPPED if isinstance(error, Interrupted) else "error"
+        return row | {"level": level, "note": str(error), "exit": error.exit_code}
 
 
 def _check_and_bisect(
@@ -94,7 +106,11 @@ def _check_and_bisect(
     """Check a new tip and bisect what regressed; the tip is remembered when all is done. Until then
     each look takes what earlier ones have finished, and goes on with what they have not.
     """
-    progress = PlainProgress()
+    progress, asked = PlainProgress(), replace(request, kind=CampaignKind.BISECT)
+    if waits := session.stopped(output.state, asked) or session.stopped(output.state, request):
+        row["campaigns"].append(waits)
+        note = f"`rtbisect resume {waits}` goes on"
+        return {"level": STOPPED, "exit": Exit.UNDECIDED, "note": note}
     record = session.once(output.state, request, progress, again=False, sites=sites)
     row["campaigns"].append(record.id)
     code = check.exit_of_check(record.result)
@@ -102,7 +118,6 @@ def _check_and_bisect(
     remembered = level
     note = ""
     if code == Exit.REGRESSED:
-        asked = replace(request, kind=CampaignKind.BISECT)
         search = session.once(output.state, asked, progress, again=False, sites=sites)
         row["campaigns"].append(search.id)
         note = result.headline(search, search.result) if search.result else ""

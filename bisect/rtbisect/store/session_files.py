@@ -49,12 +49,12 @@ class SessionFiles:
         self._stop.touch()
 
     def forget_stop(self) -> None:
-        """What was asked of an earlier session, or has been done, counts no more."""
+        """What was asked of an earlier session, or of a campaign that is done, counts no more."""
         with suppress(OSError):
             self._stop.unlink()
 
     def stop_asked(self) -> bool:
-        """Whether somebody has asked since."""
+        """Whether somebody has asked since the last session began; also once that has ended."""
         return self._stop.exists()
 
     def keep_end(self, code: Exit) -> None:

@@ -2,20 +2,24 @@
 """What watch makes of the answers of its campaigns, with campaigns that end at once."""
 
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from helpers.campaigns import sha
+from helpers.campaigns import Quiet, sha
 from helpers.results import other_result
 from rtbisect.campaign import session
 from rtbisect.campaign.fingerprint import SetupChangedError
 from rtbisect.cli import watch
 from rtbisect.cli.output import Output
 from rtbisect.config.site_file import SiteFiles
-from rtbisect.errors import Exit, InfrastructureError
+from rtbisect.errors import ConfigError, Exit, InfrastructureError, Interrupted
 from rtbisect.model.campaign import CampaignRequest, Outcome
+from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.session_files import SessionFiles
 
 REQUEST = CampaignRequest(kind="check", site="/site.yaml", tree="rt", older=sha(1), newer=sha(2))
 
@@ -125,6 +129,70 @@ def test_a_campaign_of_another_setup_is_begun_anew(bench, monkeypatch):
     monkeypatch.setattr(session, "go_on", changed)
     watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert begun == ["check"]
+
+
+def pause(store, kind, *, asked):
+    """A campaign that is paused, because somebody has `asked` for it or not."""
+    request = replace(REQUEST, kind=kind, repo="/srv")
+    name = store.create(kind, codec.to_json(CampaignRequest, request), "now")
+    if asked:
+        SessionFiles.of(store.state, name).ask_to_stop()
+    return name
+
+
+@pytest.mark.parametrize("kind", ["check", "bisect"])
+def test_what_a_person_has_stopped_waits_for_a_person(bench, kind):
+    output, store, answers, begun = bench
+    answers |= {"check": Outcome.CULPRIT_SET, "bisect": Outcome.CULPRIT}
+    name = pause(store, kind, asked=True)
+    row = watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())
+    assert (row["level"], row["exit"], begun) == ("stopped", Exit.UNDECIDED, [])
+    assert name in row["note"]
+    assert not store.checked_revisions("rt")
+    store.finish(name, other_result(answers[kind]), None)
+    assert watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())["exit"] == 1
+    assert store.checked_revisions("rt") == {sha(2): "regressed"}
+
+
+def test_a_stop_ends_the_round(bench, monkeypatch):
+    output, _store, _answers, _begun = bench
+    names = ("one", "two", "three")
+    targets = [SimpleNamespace(name=name) for name in names]
+    site = SimpleNamespace(kernelci=SimpleNamespace(targets=lambda: targets))
+    looked = []
+
+    def base_for_watch(_state, _site, name, _judged):
+        looked.append(name)
+        raise Interrupted("stopped") if name == "two" else ConfigError("no branch")
+
+    monkeypatch.setattr(watch, "load_site", lambda _path: site)
+    monkeypatch.setattr(watch.SiteFiles, "at", lambda _self, place: place)
+    monkeypatch.setattr(watch.resolve, "base_for_watch", base_for_watch)
+    rows = watch._round(output, Path("/site.yaml"), 0)
+    assert looked == ["one", "two"]
+    assert [(row["level"], row["exit"]) for row in rows] == [("error", 2), ("stopped", 130)]
+
+
+@pytest.mark.parametrize("asked", [False, True])
+@pytest.mark.parametrize("error", [Interrupted("stopped"), KeyboardInterrupt()])
+def test_that_a_person_has_stopped_a_campaign_is_known_until_it_goes_on(
+    tmp_path, monkeypatch, asked, error
+):
+    store = CampaignStore(tmp_path)
+    name, seen = pause(store, "check", asked=False), []
+
+    def fails(*_words):
+        seen.append(session.stopped(tmp_path, REQUEST))
+        if asked:
+            SessionFiles.of(tmp_path, name).ask_to_stop()
+        raise error
+
+    monkeypatch.setattr(session.assemble, "assemble", fails)
+    for _session in range(2):
+        with pytest.raises(type(error)):
+            session._run(store, name, None, Quiet(), FurtherBudgets())
+        assert session.stopped(tmp_path, REQUEST) == (name if asked else "")
+    assert seen == ["", ""]
 
 
 def test_an_open_question_stays_open(bench, monkeypatch):
