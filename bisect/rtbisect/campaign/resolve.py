@@ -72,10 +72,13 @@ def base_and_tip(
     return old, new
 
 
-def base_for_watch(state: Path, site: Site, tree: str, judged: Sequence[str]) -> tuple[str, str]:
-    """The branch head and what it is compared with: the newest of the `judged` revisions, or
-    where a rebased branch left it; at first sight the merge base with the reference branch.
-    Both are the same when there is nothing new.
+def base_for_watch(
+    state: Path, site: Site, tree: str, judged: Sequence[str]
+) -> tuple[str | None, str]:
+    """The branch head, after what it is compared with: the newest of the `judged` revisions, or
+    where a rebased branch left it; at first sight the merge base with the reference branch, None
+    where there is no such branch or it has the whole of this one. Both are the same when there is
+    nothing new.
     """
     target, git = _target_and_tree(state, site, tree)
     new = head_of(git, target)
@@ -83,7 +86,10 @@ def base_for_watch(state: Path, site: Site, tree: str, judged: Sequence[str]) ->
         # A rewritten branch may have taken its old commits away.
         with suppress(ConfigError):
             return git.merge_base(git.resolve(sha), new), new
-    return _reference_base(git, target, site, new), new
+    if not target.reference_branch:
+        return None, new
+    base = _reference_base(git, target, site, new)
+    return (base if base != new else None), new
 
 
 def _reference_base(git: GitTree, target: BuildTarget, site: Site, new: str) -> str:

@@ -21,6 +21,9 @@ from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Outcom
 
 EVERY_S = 900
 
+#: What is remembered of a tip that nothing was there to compare with.
+FIRST_SEEN = "first-seen"
+
 #: What stands in the place of a level where a person has stopped a campaign.
 STOPPED = "stopped"
 
@@ -88,6 +91,10 @@ def _watch_target(output: Output, path: Path, name: str, seed: int) -> dict[str,
             # A question that is open stays open until the tip moves or a person asks again.
             code = Exit.UNDECIDED if levels[bad] == Level.UNDECIDED else Exit.ANSWERED
             return row | {"level": "unchanged", "note": f"was {levels[bad]}", "exit": code}
+        if good is None:
+            output.store.mark_checked(name, bad, FIRST_SEEN, assemble.SystemClock().now_iso())
+            note = "first seen: what comes later is compared with it"
+            return row | {"good": bad, "level": "unchanged", "note": note, "exit": Exit.ANSWERED}
         if good == bad:
             return row | {"level": "unchanged", "exit": Exit.ANSWERED}
         request = CampaignRequest(
@@ -130,9 +137,11 @@ def _check_and_bisect(
 
 
 def _judged_tips(levels: Mapping[str, str]) -> list[str]:
-    """Tips that were judged, oldest first: the newest is what the next one is compared with.
+    """Tips that were judged, or first seen, oldest first: the newest is what the next one is
+    compared with.
 
     A regression that was told is part of the base from then on, so that every later tip does
     not tell it again.
     """
-    return [sha for sha, level in levels.items() if level in (Level.PASS, Level.REGRESSED)]
+    bases = (Level.PASS, Level.REGRESSED, FIRST_SEEN)
+    return [sha for sha, level in levels.items() if level in bases]

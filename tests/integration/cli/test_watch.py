@@ -27,9 +27,32 @@ def test_watch_goes_on_when_a_branch_has_vanished(cli, repo):
     assert "no branch 'vanished'" in rows["gone"]["note"]
     assert (rows["rt"]["level"], rows["rt"]["exit"]) == ("unchanged", 0)
     assert (rows["still"]["level"], rows["still"]["good"]) == ("unchanged", repo[1]["a"])
+    assert cli.store.checked_revisions("still") == {repo[1]["a"]: "first-seen"}
     assert done.err.count("\n") == 1
     assert done.err.startswith("rtbisect: gone: no branch 'vanished'")
     assert not cli.store.names()
+
+
+def in_itself(data):
+    data["build_configs_defaults"]["reference"]["branch"] = "main"
+
+
+def without_reference(data):
+    del data["build_configs_defaults"]["reference"]
+
+
+@pytest.mark.parametrize("change", [in_itself, without_reference])
+def test_the_first_tip_of_a_branch_without_a_base_is_the_base(cli, repo, change):
+    shas = repo[1]
+    cli.site.write_text(site_text(f"file://{repo[0]}", change))
+    cli.store.mark_checked("rt", "1" * 40, "pass", "now")
+    (row,) = cli.run("watch", "--once", "--json").data["trees"]
+    assert (row["level"], row["good"], row["bad"], row["exit"]) == (
+        "unchanged", shas["d"], shas["d"], 0,
+    )  # fmt: skip
+    (again,) = cli.run("watch", "--once", "--json").data["trees"]
+    assert (again["level"], again["exit"]) == ("unchanged", 0)
+    assert row["note"] != again["note"]
 
 
 @pytest.mark.parametrize(
@@ -41,8 +64,17 @@ def test_watch_goes_on_when_a_branch_has_vanished(cli, repo):
         ((("b", "pass"), ("c", "undecided")), "b"),
         ((("s", "pass"),), "b"),
         ((("b", "pass"), ("gone", "pass")), "b"),
+        ((("b", "first-seen"), ("c", "undecided")), "b"),
     ],
-    ids=["first sight", "last pass", "told already", "undecided", "rebased", "commit is gone"],
+    ids=[
+        "first sight",
+        "last pass",
+        "told already",
+        "undecided",
+        "rebased",
+        "commit is gone",
+        "first seen",
+    ],
 )
 def test_what_watch_compares_a_new_tip_with(cli, repo, seen, good):
     shas = repo[1] | {"gone": "1" * 40}
