@@ -20,6 +20,7 @@ from rtbisect.cli.streams import (
     RESUME,
     drop_stdout,
     fail,
+    fault_of,
     keep_traceback,
     told_of,
     tolerate_any_text,
@@ -28,7 +29,6 @@ from rtbisect.config.paths import state_dir
 from rtbisect.errors import (
     ConfigError,
     Exit,
-    InfrastructureError,
     InternalError,
     Interrupted,
     RtbisectError,
@@ -188,10 +188,7 @@ def _as_our_error(error: Exception) -> RtbisectError:
         path = context.command_path if context else "rtbisect"
         return UsageError(error.format_message().rstrip("."), f"see `{path} --help`")
     if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename else ""
-        return InfrastructureError(
-            f"{where}{error.strerror}", "check disk space and permissions; " + RESUME
-        )
+        return fault_of(error)
     return InternalError(
         f"internal error: {type(error).__name__}: {error}",
         "the campaign is kept; please report this with internal-error.log of the state directory",

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rtbisect.errors import CampaignInterrupted, Interrupted
+from rtbisect.errors import CampaignInterrupted, InfrastructureError, Interrupted
 from rtbisect.process.command import one_line
 
 if TYPE_CHECKING:
@@ -43,6 +43,13 @@ def told_of(interruption: KeyboardInterrupt) -> Interrupted:
     if isinstance(interruption, CampaignInterrupted):
         return interruption.told
     return Interrupted("interrupted", RESUME)
+
+
+def fault_of(error: OSError) -> InfrastructureError:
+    """What the system has refused, as a fault of the machine."""
+    where = f"{error.filename}: " if error.filename else ""
+    what = error.strerror or one_line(str(error)) or type(error).__name__
+    return InfrastructureError(f"{where}{what}", "check disk space and permissions; " + RESUME)
 
 
 def keep_traceback(error: BaseException, state: Path) -> None:

@@ -15,6 +15,7 @@ from rtbisect.campaign import assemble, resolve, session
 from rtbisect.cli import check, result
 from rtbisect.cli.options import answers, seed_option, site_option, site_path
 from rtbisect.cli.output import Output, PlainProgress
+from rtbisect.cli.streams import fault_of
 from rtbisect.config.site_file import SiteFiles, load_site
 from rtbisect.errors import Exit, Interrupted, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Outcome
@@ -51,12 +52,23 @@ def watch(output: Output, once: bool, seed: int, site: Path | None) -> int:
     """
     path = site_path(site)
     while True:
-        rows = _round(output, path, seed)
-        lines = [f"{row['build_config']}: {row['level']} {row['note']}".rstrip() for row in rows]
-        output.answer({"trees": rows}, "\n".join(lines))
-        if once:
-            return max((int(row["exit"]) for row in rows), default=0)
+        try:
+            rows = _round(output, path, seed)
+        except RtbisectError as error:
+            if once:
+                raise
+            # A site file that somebody is changing is whole again at the next look.
+            output.tell_fault(PlainProgress(), str(path), error)
+        else:
+            _answer(output, rows)
+            if once:
+                return max((int(row["exit"]) for row in rows), default=0)
         time.sleep(EVERY_S)
+
+
+def _answer(output: Output, rows: list[dict[str, Any]]) -> None:
+    lines = [f"{row['build_config']}: {row['level']} {row['note']}".rstrip() for row in rows]
+    output.answer({"trees": rows}, "\n".join(lines))
 
 
 def _round(output: Output, path: Path, seed: int) -> list[dict[str, Any]]:
@@ -101,7 +113,8 @@ def _watch_target(output: Output, path: Path, name: str, seed: int) -> dict[str,
             kind=CampaignKind.CHECK, site=str(path), tree=name, older=good, newer=bad, seed=seed
         )
         return row | _check_and_bisect(output, row, request, sites)
-    except RtbisectError as error:
+    except (RtbisectError, OSError) as caught:
+        error = fault_of(caught) if isinstance(caught, OSError) else caught
         output.tell_fault(PlainProgress(), name, error)
         level = STOPPED if isinstance(error, Interrupted) else "error"
         return row | {"level": level, "note": str(error), "exit": error.exit_code}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What watch makes of the answers of its campaigns, with campaigns that end at once."""
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -152,6 +153,62 @@ def test_what_a_person_has_stopped_waits_for_a_person(bench, kind):
     store.finish(name, other_result(answers[kind]), None)
     assert watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())["exit"] == 1
     assert store.checked_revisions("rt") == {sha(2): "regressed"}
+
+
+class SleptError(Exception):
+    """In the place of the time until the next look."""
+
+
+@pytest.fixture
+def looks(bench, monkeypatch, tmp_path):
+    """Looks of the command until it sleeps, `--once` or not: its exit code, or None."""
+    place = tmp_path / "site.yaml"
+    place.touch()
+
+    def sleep(_s):
+        raise SleptError
+
+    def look(*, once):
+        try:
+            return watch.watch.main(
+                ["--site", str(place), *(["--once"] if once else [])],
+                obj=bench[0],
+                standalone_mode=False,
+            )
+        except SleptError:
+            return None
+
+    monkeypatch.setattr(watch.time, "sleep", sleep)
+    return look
+
+
+def test_a_broken_site_file_is_told_and_looked_at_again(looks, monkeypatch, capsys):
+    def broken(_path):
+        raise ConfigError("line 3")
+
+    monkeypatch.setattr(watch, "load_site", broken)
+    with pytest.raises(ConfigError):
+        looks(once=True)
+    assert looks(once=False) is None
+    told = capsys.readouterr()
+    assert ("line 3" in told.err, told.out) == (True, "")
+
+
+def test_what_the_system_refuses_at_one_tree_does_not_stop_the_others(looks, monkeypatch):
+    targets = [SimpleNamespace(name=name) for name in ("one", "two")]
+    site = SimpleNamespace(kernelci=SimpleNamespace(targets=lambda: targets))
+    looked = []
+
+    def base_for_watch(_state, _site, name, _judged):
+        looked.append(name)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(watch, "load_site", lambda _path: site)
+    monkeypatch.setattr(watch.SiteFiles, "at", lambda _self, place: place)
+    monkeypatch.setattr(watch.resolve, "base_for_watch", base_for_watch)
+    assert looks(once=True) == Exit.LAB
+    assert looks(once=False) is None
+    assert looked == ["one", "two"] * 2
 
 
 def test_a_stop_ends_the_round(bench, monkeypatch):
