@@ -13,12 +13,14 @@ from rtbisect.mail.command_mail import Reply, SenderRules, read_reply
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.mail import Ignored, Replied, Untrusted
 from rtbisect.model.report import ReportState
+from rtbisect.report.input_file import read_input
 from rtbisect.store.replies import KeptReply, Replies, ReplyState, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rtbisect.mail.transport.inbox import Inbox
+    from rtbisect.model.report import Report
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
     from rtbisect.store.outbox import Outbox
 
@@ -57,13 +59,26 @@ class Stores:
             return ()
         if not record.result.culprit:
             return ()
-        return record.result.culprit[:12], record.report.message_id.strip("<>")
+        ids = (record.result.culprit, _upstream(record.report))
+        return *(each[:12] for each in ids if each), record.report.message_id.strip("<>")
 
     def _record(self, campaign: str) -> CampaignRecord | None:
         try:
             return self.campaigns.get(campaign)
         except (ConfigError, InternalError):
             return None
+
+
+def _upstream(report: Report) -> str:
+    """The mainline commit that the culprit of a report is a backport of, which fixes of it name; ""
+    where there is none.
+    """
+    try:
+        culprit = read_input(report.folder).culprit
+    except ConfigError:
+        # The report is still known by what the store has of it.
+        return ""
+    return culprit.upstream if culprit is not None else ""
 
 
 def poll(inbox: Inbox, stores: Stores, trust: SenderRules, now_iso: str) -> Iterator[KeptReply]:

@@ -335,7 +335,10 @@ class GitTree:
         """Commits of `head` behind `culprit` that say they mend or revert it, or close the report
         of that Message-ID; oldest first. Anybody may write such a line: it is a reason to test.
         """
-        marks = (f"Fixes: {culprit[:12]}", f"This reverts commit {culprit[:12]}", message_id)
+        # In a stable tree they say it of the mainline commit that the culprit is a backport of.
+        ids = (culprit, *UPSTREAM.findall(self._fields(culprit, "%b")[0])[:1])
+        said = ("Fixes: ", "This reverts commit ")
+        marks = (*(f"{word}{each[:12]}" for word in said for each in ids), message_id)
         listing = self._git()(
             "rev-list", "--reverse", "--no-merges", "--fixed-strings",
             *(f"--grep={mark}" for mark in marks if mark), f"{full_sha(culprit)}..{full_sha(head)}",
