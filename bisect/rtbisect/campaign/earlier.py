@@ -23,8 +23,8 @@ _MOST = 40
 def earlier_figures(
     store: CampaignStore, identity: str, key: MetricKey | None
 ) -> tuple[EarlierFigure, ...]:
-    """The figure on both ends of each campaign before this one that measured it on a machine that
-    is set up as its own, the oldest first; () where nothing was searched on.
+    """The figure on both ends of each campaign before this one that measured it on a device of
+    the type of its own, set up as that, the oldest first; () where nothing was searched on.
     """
     figures: list[EarlierFigure] = []
     names = store.same_before(identity, MACHINE, _MOST) if key else ()

@@ -129,7 +129,7 @@ class HostPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierFigure:
-    """What an earlier campaign measured of a figure on the same machine, set up in the same way."""
+    """What an earlier campaign measured of a figure, on a device of the same type and set-up."""
 
     campaign: str
     #: When that campaign was made: ISO 8601.
