@@ -7,9 +7,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rtbisect.campaign import assemble, resolve, trees
+from rtbisect.campaign import assemble, plan, resolve, trees
 from rtbisect.campaign.again import asked_again
-from rtbisect.campaign.fingerprint import SetupChangedError, keep_setup
+from rtbisect.campaign.fingerprint import (
+    MachineFingerprint,
+    SetupChangedError,
+    keep_setup,
+    machine_parts,
+)
 from rtbisect.config.site_file import Site, SiteFiles
 from rtbisect.errors import (
     CampaignInterrupted,
@@ -160,6 +165,19 @@ def stopped(state: Path, request: CampaignRequest) -> str:
         is_open = record.state is not CampaignState.DONE
         return record.id if is_open and SessionFiles.of(state, record.id).stop_asked() else ""
     return ""
+
+
+def answered_alike(state: Path, request: CampaignRequest, sites: SiteFiles) -> bool:
+    """Whether the newest campaign of a request is done, and boots of today are like its own."""
+    store = CampaignStore(state)
+    newest = next(store.readable(store.of_request(request)[::-1]), None)
+    if newest is None or newest.state is not CampaignState.DONE:
+        return False
+    machines = recorded(store.database, newest.id, MachineFingerprint)
+    site = sites.of_campaign(request) if machines else None
+    if site is None:
+        return True
+    return machines[0].fits(machine_parts(plan.setup_of(site, site.target(request.tree), request)))
 
 
 def _site_ready(

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,9 @@ from rtbisect.cli.streams import fault_of
 from rtbisect.config.site_file import SiteFiles, load_site
 from rtbisect.errors import Exit, Interrupted, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Level, Outcome
+
+if TYPE_CHECKING:
+    from rtbisect.store.campaigns import CampaignRecord
 
 EVERY_S = 900
 
@@ -126,19 +129,19 @@ def _check_and_bisect(
     """Check a new tip and bisect what regressed; the tip is remembered when all is done. Until then
     each look takes what earlier ones have finished, and goes on with what they have not.
     """
-    progress, asked = PlainProgress(), replace(request, kind=CampaignKind.BISECT)
+    asked = replace(request, kind=CampaignKind.BISECT)
     if waits := session.stopped(output.state, asked) or session.stopped(output.state, request):
         row["campaigns"].append(waits)
         note = f"`rtbisect resume {waits}` goes on"
         return {"level": STOPPED, "exit": Exit.UNDECIDED, "note": note}
-    record = session.once(output.state, request, progress, again=False, sites=sites)
+    record = _campaign(output, request, sites)
     row["campaigns"].append(record.id)
     code = check.exit_of_check(record.result)
     level = session.level_of(record.result) if record.result else Level.UNDECIDED
     remembered = level
     note = ""
     if code == Exit.REGRESSED:
-        search = session.once(output.state, asked, progress, again=False, sites=sites)
+        search = _campaign(output, asked, sites)
         row["campaigns"].append(search.id)
         note = result.headline(search, search.result) if search.result else ""
         if search.result is None or search.result.outcome not in DRAFTED:
@@ -147,6 +150,14 @@ def _check_and_bisect(
     store = output.store
     store.mark_checked(request.tree, request.newer, remembered, assemble.SystemClock().now_iso())
     return {"level": level, "exit": code, "note": note}
+
+
+def _campaign(output: Output, request: CampaignRequest, sites: SiteFiles) -> CampaignRecord:
+    """The campaign of a request. One that is done is taken, unless the site measures otherwise
+    since: a person may have asked the same of another lab.
+    """
+    again = not session.answered_alike(output.state, request, sites)
+    return session.once(output.state, request, PlainProgress(), again=again, sites=sites)
 
 
 def _judged_tips(levels: Mapping[str, str]) -> list[str]:

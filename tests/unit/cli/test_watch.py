@@ -8,18 +8,25 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers.campaigns import Quiet, sha
+from helpers.campaigns import ROOT, Quiet, sha
 from helpers.results import other_result
 from rtbisect.campaign import session
-from rtbisect.campaign.fingerprint import SetupChangedError
+from rtbisect.campaign.fingerprint import (
+    MachineFingerprint,
+    SetupChangedError,
+    machine_parts,
+    new_fingerprint,
+)
+from rtbisect.campaign.plan import setup_of
 from rtbisect.cli import watch
 from rtbisect.cli.output import Output
-from rtbisect.config.site_file import SiteFiles
+from rtbisect.config.site_file import SiteFiles, load_site
 from rtbisect.errors import ConfigError, Exit, InfrastructureError, Interrupted
 from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.pipeline.further import FurtherBudgets
 from rtbisect.store import codec
 from rtbisect.store.campaigns import CampaignStore
+from rtbisect.store.journal import StoreJournal
 from rtbisect.store.session_files import SessionFiles
 
 REQUEST = CampaignRequest(kind="check", site="/site.yaml", tree="rt", older=sha(1), newer=sha(2))
@@ -130,6 +137,23 @@ def test_a_campaign_of_another_setup_is_begun_anew(bench, monkeypatch):
     monkeypatch.setattr(session, "go_on", changed)
     watch._check_and_bisect(output, {"campaigns": []}, REQUEST, SiteFiles())
     assert begun == ["check"]
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_what_another_lab_has_answered_is_asked_again(bench, alike):
+    output, store, answers, begun = bench
+    answers |= {"check": Outcome.NO_REGRESSION}
+    place = ROOT / "site.example.yaml"
+    target = load_site(place).kernelci.targets()[0]
+    request = replace(REQUEST, site=str(place), tree=target.name)
+    text = codec.to_json(CampaignRequest, replace(request, repo="/srv"))
+    name = store.create("check", text, "now")
+    parts = machine_parts(setup_of(load_site(place), target, request))
+    kept = new_fingerprint(MachineFingerprint, parts if alike else parts | {"window_ms": 1})
+    StoreJournal(store.database, name).step("machine", MachineFingerprint, lambda _note: kept)
+    store.finish(name, other_result(Outcome.NO_REGRESSION), None)
+    watch._check_and_bisect(output, {"campaigns": []}, request, SiteFiles())
+    assert begun == ([] if alike else ["check"])
 
 
 def pause(store, kind, *, asked):
