@@ -40,6 +40,49 @@ def test_a_build_id_a_comment_and_the_place_of_a_tree_make_no_other_product(comp
     assert signature(one) != signature(compiled("c", code=1))
 
 
+NAMED = "struct {name} {{ int x; }}; static int f_{name}(struct {name} s) {{ return s.x; }}\n"
+CALLED = "{more}int main(void) {{ struct {name} s = {{ 0 }}; return f_{name}(s); }}\n"
+
+
+@pytest.mark.parametrize("flags", [("-gz=none",), ("-gz",)])
+def test_debug_information_and_symbols_of_any_size_make_no_other_product(tmp_path, flags):
+    """Up to eight bytes more: so many are between sections at most."""
+    hashes = set()
+    for length in range(1, 9):
+        text = (NAMED + CALLED).format(name="n" * length, more="\n" * length)
+        (tmp_path / "bench.c").write_text(text)
+        subprocess.run(["gcc", "-g", *flags, "bench.c", "-o", "bench"], cwd=tmp_path, check=True)
+        hashes.add(program_hash(tmp_path / "bench"))
+    assert len(hashes) == 1
+
+
+DESCRIBING = (
+    ".gdb_index", ".gnu_debugaltlink", ".gnu_debugdata", ".gnu.build.attributes",
+    ".gnu.build.attributes.hot",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DESCRIBING)
+def test_what_debuggers_and_packagers_add_makes_no_other_product(compiled, tmp_path, name):
+    tree, hashes = compiled("h"), set()
+    for content in ("short", "of another length"):
+        (tmp_path / "added").write_text(content)
+        added = ["--add-section", f"{name}={tmp_path / 'added'}"]
+        subprocess.run(["objcopy", *added, "bench", "moved"], cwd=tree, check=True)
+        hashes.add(program_hash(tree / "moved"))
+    assert len(hashes) == 1
+
+
+def test_a_section_that_nobody_knows_counts(compiled, tmp_path):
+    tree, hashes = compiled("i"), set()
+    for content in (b"mine", b"mine too", b"\0mine"):
+        (tmp_path / "added").write_bytes(content)
+        added = ["--add-section", f".mine={tmp_path / 'added'}"]
+        subprocess.run(["objcopy", *added, "bench", "moved"], cwd=tree, check=True)
+        hashes.add(program_hash(tree / "moved"))
+    assert len(hashes) == 3
+
+
 LOADED = """
 __attribute__((section(".debug_k"), used)) const int k = VALUE;
 int main(void) { return *(const volatile int *)&k; }
