@@ -223,6 +223,8 @@ class BuildTrees:
         as from `make`.
         """
         settings = self._settings
+        # A person may have removed it since the build.
+        settings.work_dir.mkdir(parents=True, exist_ok=True)
         checked = settings.work_dir / "seed-checked"
         if not checked.exists():
             made: list[Made] = []

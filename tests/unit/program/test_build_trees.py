@@ -283,6 +283,15 @@ def test_a_link_on_a_full_disk_is_no_failure_of_its_revision(tmp_path, monkeypat
     assert [trees.ready(letter * 40) is not None for letter in "ab"] == [False, True]
 
 
+def test_links_go_on_where_the_folder_of_logs_was_removed(tmp_path):
+    trees, _ = trees_in(tmp_path, "echo $RTBISECT_LAYOUT_SEED >program", relayout=True)
+    path = trees.make("a" * 40, silent).path
+    shutil.rmtree(tmp_path / "work")
+    assert trees_in(tmp_path)[0].ready("a" * 40) == path
+    assert not trees.link("a" * 40, path, "run-1-r1", silent).error
+    assert (tmp_path / f"work/link-{'a' * 12}.log").is_file()
+
+
 def test_a_seed_is_asked_about_until_links_have_shown_what_it_does(tmp_path):
     trees, _ = trees_in(tmp_path, f"test ! -e {tmp_path}/broken", relayout=True)
     path = trees.make("a" * 40, silent).path
