@@ -23,10 +23,15 @@ _ANYWHERE = b"/"
 
 
 class NoProductError(Exception):
-    """The build has not left what was named; `found` says what."""
+    """The build has not left what was named, or what cannot be compared; `found` says what."""
 
-    def __init__(self, path: str) -> None:
-        self.found = Finding.of(Commands.NO_PRODUCT, path=cut(path, 160))
+    def __init__(self, path: str, *, large: bool = False) -> None:
+        shown = cut(path, 160)
+        self.found = (
+            Finding.of(Commands.LARGE_PRODUCT, path=shown, most=MOST_BYTES)
+            if large
+            else Finding.of(Commands.NO_PRODUCT, path=shown)
+        )
         super().__init__(self.found)
 
 
@@ -53,7 +58,7 @@ class Products:
 
     def signature(self, tree: Path) -> str:
         """sha256 (hex) of the products in a built tree, wherever that lies. NoProductError where
-        one is not there, or cannot be read.
+        one is not there, cannot be read, or is too large.
         """
         digest = hashlib.sha256()
         for path in self.paths:
@@ -75,11 +80,7 @@ class Products:
             target = os.fsencode(file.readlink()).replace(here, _ANYWHERE * len(here))
             return f"link {target!r}"
         if file.stat().st_size > MOST_BYTES:
-            raise ConfigError(
-                f"--product {cut(str(file.relative_to(tree)), 160)} has more than"
-                f" {MOST_BYTES >> 20} MB",
-                "name a smaller file",
-            )
+            raise NoProductError(str(file.relative_to(tree)), large=True)
         data = file.read_bytes().replace(here, _ANYWHERE * len(here))
         of_elf = self._hash_elf(data) if data.startswith(b"\x7fELF") else ""
         # One that nobody may start is another program, or none.

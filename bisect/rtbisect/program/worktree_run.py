@@ -159,9 +159,9 @@ class CommandInWorktree:
         )
 
     def _signature(self, sha: str, trees: BuildTrees, made: Made, note: Note) -> str:
-        """That of the products of a build; that of its sources where it leaves none, or nobody
-        asks for them. MisaskedError where the first build of all leaves none: that one is made
-        twice if it takes QUICK_S at most.
+        """That of the products of a build; that of its sources where it leaves none to compare, or
+        nobody asks for them. MisaskedError where the first build of all leaves none: that one is
+        made twice if it takes QUICK_S at most.
         """
         settings, products = self._settings, self._settings.products
         if made.path is None:

@@ -250,6 +250,7 @@ _COMMANDS: Mapping[str, Words] = {
     Commands.NOT_COUNTED: "{counter} has counted no instructions of the command",
     Commands.UNCOUNTABLE: "valgrind does not run this command: {line}",
     Commands.NO_PRODUCT: "the build leaves no {path}, which --product names",
+    Commands.LARGE_PRODUCT: "{path}, which --product names, has more than {most:size}",
     Commands.ALONE: "{revision:.12}: {why}; it shares runs with no other revision",
     Commands.PRODUCTS_VARY: (
         "two builds of {revision:.12} leave different products, which may hold the time of the"

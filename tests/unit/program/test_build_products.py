@@ -77,6 +77,23 @@ def test_a_revision_without_the_product_is_one_of_its_own(subject):
     assert told == [Finding.of(Commands.ALONE, revision=B, why=why)]
 
 
+LARGE = "head -c 20 /dev/zero >out"
+
+
+def test_a_later_product_that_is_too_large_makes_its_revision_one_of_its_own(subject, monkeypatch):
+    monkeypatch.setattr("rtbisect.program.products.MOST_BYTES", 10)
+    command, told = subject(f"if [ $RTBISECT_REVISION = {A} ]; then echo x >out; else {LARGE}; fi")
+    assert signatures(command, A, B)[1] == "tree of b"
+    why = Finding.of(Commands.LARGE_PRODUCT, path="out", most=10)
+    assert told == [Finding.of(Commands.ALONE, revision=B, why=why)]
+
+
+def test_a_first_product_that_is_too_large_is_a_wrong_request(subject, monkeypatch):
+    monkeypatch.setattr("rtbisect.program.products.MOST_BYTES", 10)
+    with pytest.raises(MisaskedError):
+        signatures(subject(LARGE)[0], A)
+
+
 def test_a_first_build_without_the_product_is_a_wrong_request(subject):
     with pytest.raises(MisaskedError):
         signatures(subject("true")[0], A)

@@ -7,6 +7,8 @@ import pytest
 from rtbisect.errors import ConfigError
 from rtbisect.kernel.elf import NotElfError
 from rtbisect.kernel.program_hash import program_hash
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.boot import Commands
 from rtbisect.program.products import MOST_BYTES, NoProductError, Products, product_paths
 
 SOURCE = "{comment}\nconst char *here = __FILE__; int main(void) {{ return {code}; }}\n"
@@ -99,8 +101,9 @@ def test_data_that_is_loaded_counts_whatever_its_section_is_called(tmp_path):
 def test_a_product_that_is_too_large_is_refused(tmp_path):
     with (tmp_path / "bench").open("wb") as sparse:
         sparse.truncate(MOST_BYTES + 1)
-    with pytest.raises(ConfigError, match="bench has more than"):
+    with pytest.raises(NoProductError) as error:
         signature(tmp_path)
+    assert error.value.found == Finding.of(Commands.LARGE_PRODUCT, path="bench", most=MOST_BYTES)
 
 
 def test_what_is_appended_to_a_program_counts(compiled):

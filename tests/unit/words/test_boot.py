@@ -176,6 +176,11 @@ def test_each_kind_has_a_sentence_and_no_sentence_is_without_a_kind():
             "the output has 100.0 MB, and at most 16.0 MB are read",
         ),
         (
+            Commands.LARGE_PRODUCT,
+            {"path": "bench", "most": 512 << 20},
+            "bench, which --product names, has more than 536.9 MB",
+        ),
+        (
             Commands.OVERRAN,
             {"most": 256 << 20},
             "it printed more than 268.4 MB and was ended",

@@ -279,9 +279,12 @@ class Commands(Kind):
     #: Perf or valgrind (`counter`) counted no instructions; valgrind says why in `line`.
     NOT_COUNTED = "command.not-counted", "counter"
     UNCOUNTABLE = "command.uncountable", "line"
-    #: The build has not left this file or folder; and that then the revision stands for itself.
-    NO_PRODUCT = "command.no-product", "path"
+    #: A revision stands for itself for this reason.
     ALONE = "command.alone", "revision why"
+    #: The build has not left this file or folder.
+    NO_PRODUCT = "command.no-product", "path"
+    #: The file that it has left is larger than `most` bytes.
+    LARGE_PRODUCT = "command.large-product", "path most"
     #: Two builds of one revision leave products that differ.
     PRODUCTS_VARY = "command.products-vary", "revision"
     #: The tree of the revision had gone, and the build that made it once now fails.
