@@ -79,9 +79,10 @@ class Counting:
             return ("perf", "stat", "-e", _EVENT, "-x", ",", "-o", place, "--", *shell, *argv)
         # %p is the process: each writes files of its own.
         folder = str(self.folder).replace("%", "%%")
+        # A revision may bring a .valgrindrc, which would make it count otherwise than its parent.
         return (
-            "valgrind", "--tool=cachegrind", "--cache-sim=no", "--branch-sim=no",
-            "--trace-children=yes", f"--cachegrind-out-file={folder}/%p.out",
+            "valgrind", "--command-line-only=yes", "--tool=cachegrind", "--cache-sim=no",
+            "--branch-sim=no", "--trace-children=yes", f"--cachegrind-out-file={folder}/%p.out",
             f"--log-file={folder}/%p.log", "--", *argv,
         )  # fmt: skip
 

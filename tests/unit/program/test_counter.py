@@ -21,7 +21,7 @@ from rtbisect.program.worktree_run import CommandInWorktree, CommandSettings
 
 
 def counted(folder, *argv):
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     counting = Counting(Counter.VALGRIND, folder)
     done = subprocess.run(
         counting.argv(argv), cwd=folder, capture_output=True, text=True, check=False
@@ -37,6 +37,25 @@ def test_valgrind_counts_all_processes_of_a_command(tmp_path):
     assert alone.count() > 10_000
     assert twice.count() > 2 * alone.count()
     assert len(list((tmp_path / "50%d").glob("*.out"))) == 3
+
+
+@pytest.mark.parametrize(
+    "option", ["--cachegrind:trace-children-skip=*", "--leak-check=full", "--toggle-collect=none"]
+)
+@pytest.mark.parametrize("place", ["tree", "home", "environment"])
+def test_options_that_lie_around_count_for_nothing(tmp_path, monkeypatch, option, place):
+    twice = ("/bin/sh", "-c", "/bin/true; /bin/true; :")
+    plain, _ = counted(tmp_path / "a", *twice)
+    if place == "environment":
+        monkeypatch.setenv("VALGRIND_OPTS", option)
+    else:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        folder = tmp_path if place == "home" else tmp_path / "b"
+        folder.mkdir(exist_ok=True)
+        (folder / ".valgrindrc").write_text(f"{option}\n")
+    other, done = counted(tmp_path / "b", *twice)
+    assert (done.returncode, len(list((tmp_path / "b").glob("*.out")))) == (0, 3)
+    assert other.count() == pytest.approx(plain.count(), rel=0.01)
 
 
 def test_what_valgrind_refuses_is_a_line_of_its_own(tmp_path):
