@@ -220,17 +220,23 @@ def tells_of(request: CampaignRequest, result: Result | None) -> Finding | None:
         return None
     if result.difference.by is not DiffersBy.UNCLEAR:
         return None
+    pair = False
     if result.culprit:
         # Of a pair the ends alone are measured, and the commit is proved.
         request = replace(request, older=f"{result.culprit}^", newer=result.culprit)
-    line = _relaid(request)
+        # The first of several commits may be a merge, too, whose branch is no part of the pair.
+        pair = result.outcome is not Outcome.CULPRIT
+    line = _relaid(request, pair=pair)
     return Finding.of(Answered.TELLS, command=line) if line else None
 
 
-def _relaid(request: CampaignRequest) -> str:
-    """The same search with another layout for each run; "" where there is none."""
+def _relaid(request: CampaignRequest, *, pair: bool = False) -> str:
+    """The same search with another layout for each run; "" where there is none. `pair`: nothing
+    that a merge has brought in lies between its ends.
+    """
     command = CommandRequest.of(request)
     if not command.build or command.relayout:
         return ""
-    extra = replace(Extra.of(request), others=replace(command, relayout=True).extra())
+    again = replace(command, relayout=True, first_parent=pair or command.first_parent)
+    extra = replace(Extra.of(request), others=again.extra())
     return command_line(replace(request, extra=extra.pairs), None)

@@ -6,12 +6,13 @@ from dataclasses import replace
 import pytest
 
 from helpers.results import culprit_result, other_result
-from rtbisect.cli.run_answer import likeliest_of, next_of
+from rtbisect.cli.run_answer import likeliest_of, next_of, tells_of
 from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Proofs
 from rtbisect.model.kinds.search import Costs, Endings
+from rtbisect.model.result import Difference, DiffersBy
 
 ASKED = CampaignRequest(
     kind="run", site="", tree="", older="a", newer="b", repo="/my repo",
@@ -24,6 +25,7 @@ UNPROVED = replace(
 )
 SHORT = other_result(Outcome.INCONCLUSIVE, reasons=(SPENT,))
 SET = replace(other_result(Outcome.CULPRIT_SET), candidates=tuple((f"c{n}", 0.1) for n in range(9)))
+UNCLEAR = Difference(DiffersBy.UNCLEAR, SPENT)
 TWO = replace(
     culprit_result("abc", candidates=(("abc", 1.0), ("dcb", 0.99))),
     outcome=Outcome.MULTIPLE_CULPRITS,
@@ -69,3 +71,21 @@ def test_where_layout_may_be_all_each_run_may_have_one_of_its_own():
     assert next_of("run-4", again, result, 22) is None
     # Nothing can be linked anew where nothing is built apart.
     assert next_of("run-5", ASKED, result, 22) is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "flags"),
+    [
+        (Outcome.CULPRIT, "--relayout"),
+        (Outcome.MERGE_CULPRIT, "--relayout --first-parent"),
+        (Outcome.MULTIPLE_CULPRITS, "--relayout --first-parent"),
+    ],
+)
+def test_what_tells_code_from_layout_measures_no_branch_of_a_merge(outcome, flags):
+    result = replace(culprit_result("abc"), outcome=outcome, difference=UNCLEAR)
+    linked = CommandRequest(argv=("./bench",), build=("./link.sh",))
+    told = tells_of(replace(ASKED, extra=linked.extra()), result)
+    assert told.data["command"] == (
+        f"rtbisect run --repo '/my repo' --good 'abc^' --bad abc --build ./link.sh {flags}"
+        " -- ./bench"
+    )
