@@ -33,8 +33,12 @@ EXPLAINS = 0.25
 #: Builds differ as much as a change that is so many times their standard deviation at most: of two
 #: builds that luck alone sets apart it is more in 3 of 100 cases.
 AS_MUCH = 3.0
-#: A change is there, over many layouts, that is so many times its standard error.
-THERE = 3.0
+#: The p, of ranks, at which a change of the ends is there.
+THERE = 0.003
+#: Few runs, of which ranks say nothing, may be apart where they are by so many standard errors.
+APART = 3.0
+#: Standard error of a median in those of a mean, of a normal distribution.
+OF_MEDIAN = 1.2533
 #: The p at which builds differ by more than their runs.
 ALPHA = 0.01
 
@@ -46,6 +50,8 @@ class Change:
     share: float
     #: Its standard error; None where it is not known.
     error: float | None
+    #: How often luck alone makes one as clear, either way; None where that is not known.
+    p: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +158,11 @@ def _explained(facts: Facts) -> bool:
 
 
 def _there(change: Change | None) -> bool:
-    return bool(change and change.error is not None and abs(change.share) > THERE * change.error)
+    return bool(change and change.p is not None and change.p <= THERE)
+
+
+def _apart(change: Change) -> bool:
+    return change.error is not None and abs(change.share) > APART * change.error
 
 
 def _asks_for_layout(facts: Facts) -> bool:
@@ -180,12 +190,12 @@ def _layout(facts: Facts) -> Difference | None:
 
 def _machine(facts: Facts) -> Difference | None:
     """Runs of one build shift by more than what the ends differ in without them, which is nothing
-    that is surely there.
+    that seems to be there.
     """
     burst, shift, calm = facts.burst, facts.burst_share, facts.calm
     if burst is None or shift is None or calm is None:
         return None
-    if _there(calm) or abs(shift) <= abs(calm.share):
+    if _there(calm) or _apart(calm) or abs(shift) <= abs(calm.share):
         return None
     why = Finding.of(
         Differs.MACHINE,
@@ -246,8 +256,10 @@ def change_of_ends(base: Sequence[float], new: Sequence[float], unit: float) -> 
     share = (statistics.median(new) - statistics.median(base)) / unit
     if min(len(base), len(new)) < 2:
         return Change(share, None)
-    error = math.sqrt(sum(statistics.variance(side) / len(side) for side in (base, new)))
-    return Change(share, error / unit)
+    of_means = math.sqrt(sum(statistics.variance(side) / len(side) for side in (base, new)))
+    # Ranks: an error of so few runs is not known well, and their noise may have any shape.
+    p = rank_p(base, new, alternative="two-sided")
+    return Change(share, OF_MEDIAN * of_means / unit, p)
 
 
 def share_of(
