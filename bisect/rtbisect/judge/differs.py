@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 
-from rtbisect.judge.stats import OF_MAD, deviations, rank_p
+from rtbisect.judge.stats import OF_MAD, rank_p
 from rtbisect.model.campaign import Better, Judgement, Scale, Statistic, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.difference import Differs
@@ -236,17 +237,24 @@ def spread_of_layouts(
     sides: Sequence[Sequence[float]], repeated: Sequence[Sequence[float]], unit: float
 ) -> Spread | None:
     """How layouts of one revision differ, by the levels of runs with a layout each (of several
-    revisions) and of several runs of the same one, as shares of `unit`; None where they differ by
-    no more than these. A test of ranks, and deviations from medians: runs of a machine that is
+    revisions) and of several runs of the same one, in their order, as shares of `unit`; None where
+    they differ by no more than these. A test of ranks, and medians: runs of a machine that is
     shared have long tails.
     """
-    apart = [each for levels in sides for each in deviations(levels)]
-    within = [each for levels in repeated for each in deviations(levels)]
+    apart = [each for levels in sides for each in _in_a_row(levels)]
+    within = [each for levels in repeated for each in _in_a_row(levels)]
     if rank_p(within, apart, alternative="greater") > ALPHA:
         return None
     all_of_it, noise = (OF_MAD * statistics.median(each) for each in (apart, within))
     builds = math.sqrt(max(0.0, all_of_it**2 - noise**2))
-    return Spread(builds / unit, noise / unit, len(apart))
+    return Spread(builds / unit, noise / unit, sum(map(len, sides)))
+
+
+def _in_a_row(levels: Sequence[float]) -> list[float]:
+    """How far runs in a row lie apart, in their standard deviation. The machine has hardly drifted
+    from one to the next (von Neumann, 1941), however long all of them took.
+    """
+    return [abs(later - earlier) / math.sqrt(2) for earlier, later in pairwise(levels)]
 
 
 def change_of_ends(base: Sequence[float], new: Sequence[float], unit: float) -> Change | None:

@@ -173,6 +173,29 @@ def test_layouts_that_differ_by_no_more_than_runs_have_no_spread():
     assert sum(found is not None for found in drawn) <= 3
 
 
+def _machine(name, rng, runs):
+    """Levels of a machine that is not still, in standard deviations of a run."""
+    if name == "drifts":
+        return 0.05 * np.arange(runs)
+    return 3.0 * (np.cumsum(rng.random(runs) < 0.05) % 2)
+
+
+@pytest.mark.parametrize("name", ["drifts", "has two speeds"])
+@pytest.mark.parametrize(("luck", "found"), [(0.0, range(4)), (2.0, range(32, 61))])
+def test_layouts_are_told_from_a_machine_that_moves_over_the_session(name, luck, found):
+    """The ends in turn, then two layouts of one of them."""
+    rng = np.random.default_rng(5)
+    told = 0
+    for _ in range(60):
+        levels = 100 + rng.normal(0, 1, 96) + _machine(name, rng, 96)
+        ends, repeated = np.split(levels, [80])
+        ends = ends + luck * rng.normal(0, 1, 80)
+        repeated = repeated + luck * np.tile(rng.normal(0, 1, 2), 8)
+        sides, again = ([each[::2], each[1::2]] for each in (ends, repeated))
+        told += spread_of_layouts(sides, again, 100.0) is not None
+    assert told in found
+
+
 def test_the_change_of_two_ends_is_a_share_with_its_error():
     found = change_of_ends([10.0, 10.2, 9.8], [11.0, 11.2, 10.8], 10.0)
     assert found.share == pytest.approx(0.1)
