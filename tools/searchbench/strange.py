@@ -57,6 +57,8 @@ class Strange(Cell):
     slope: float = 0.0
     #: Share of the boots of a bad kernel that show the effect.
     shown: float = 1.0
+    #: Values are whole multiples of so much; 0: they are not rounded.
+    rounded: float = 0.0
 
 
 #: What is drawn of each kind, and from where to where.
@@ -128,7 +130,8 @@ class StrangeWorld(World):
         scale = math.exp(cell.host_scale * spread)
         added = cell.apart if other < cell.states else 0.0
         added += self._shift(sha) * (self._share_of_effect(place, layout, shows) - 1)
-        return [cell.host_level * level + scale * (value + added) for value in values]
+        measured = (cell.host_level * level + scale * (value + added) for value in values)
+        return [rounded(value, cell.rounded) for value in measured]
 
     def _share_of_effect(self, place: int, layout: int, shows: float) -> float:
         """What a boot of a build shows of the effect; `shows` is uniform in 0..1."""
@@ -165,6 +168,11 @@ class StrangeWorld(World):
             new = self._fixed(7, len(self._wandered))[0]
             self._wandered.append(keep * self._wandered[-1] + fresh * new)
         return super()._level() + cell.slope * self.boots + self._wandered[self.boots]
+
+
+def rounded(value: float, step: float) -> float:
+    """`value` as a whole number of these steps; as it is where there are none."""
+    return step * round(value / step) if step else value
 
 
 def world_of(cell: Cell, ancestry: Ancestry, trial: int) -> World:

@@ -348,12 +348,17 @@ class Limits:
     #: of a parent, and counts its last boots, too; where only builds are spent it decides about a
     #: likely commit. Not in campaigns that began before.
     whole_proof: bool = True
-    #: A kernel of which more boots hang or die passes no comparison. In campaigns that began before
-    #: it might.
+    # Not in campaigns that began before, either:
+    #: A kernel of which more boots hang or die passes no comparison.
     deaths: bool = True
-    #: A machine may have two speeds. Not in campaigns that began before it might.
+    #: Ends that are compared on all figures are booted beyond `calibrate_max` where that decides.
+    looks_beyond: bool = True
+    #: Values may be rounded: a boot that lies a step above the others was not disturbed, and builds
+    #: differ in how often they meet a state.
+    rounded: bool = True
+    #: A machine may have two speeds.
     speeds: bool = True
-    #: A machine may drift. Not in campaigns that began before it might.
+    #: A machine may drift.
     drift: bool = True
 
     def with_boots(self, most: int) -> Limits:
@@ -411,6 +416,8 @@ FIRST_RULES: Mapping[str, Any] = {
     "merged_branches": False,
     "whole_proof": False,
     "deaths": False,
+    "looks_beyond": False,
+    "rounded": False,
     "speeds": False,
     "grows_to": 0,
     "drift": False,

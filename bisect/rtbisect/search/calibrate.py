@@ -130,6 +130,7 @@ def _look_rule(spec: SearchSpec) -> LookRule:
         reach=spec.of_shares and spec.parts.share_reach,
         bounded=bool(spec.looks_max),
         disturbed=spec.threshold if spec.parts.disturbed else None,
+        rounded=spec.parts.rounded,
     )
 
 
@@ -195,6 +196,8 @@ class LookRule:
     reach: bool = False
     #: How far from the others a boot was disturbed; the threshold of the figure, or None: never.
     disturbed: Threshold | None = None
+    #: Values may be rounded.
+    rounded: bool = True
 
     @property
     def asked_p(self) -> float:
@@ -232,7 +235,8 @@ def _judge_look(good: EndBoots, bad: EndBoots, rule: LookRule) -> Calibration:
     values = tuple(look.good), tuple(look.bad)
     most = math.inf
     if rule.disturbed is not None:
-        most = of_boots(rule.disturbed, (good.views, good.hosts), (bad.views, bad.hosts))
+        ends = (good.views, good.hosts), (bad.views, bad.hosts)
+        most = of_boots(rule.disturbed, *ends, rounded=rule.rounded)
     calm = _Look.of(good.below(most), bad.below(most), rule)
     shift, p = calm.shift(), calm.p()
     differ = Calibration(reproduced=True, p=p, shift=shift, values=values)

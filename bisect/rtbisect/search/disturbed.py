@@ -17,6 +17,7 @@ import scipy
 
 from rtbisect.judge.scale import by_mean, counted
 from rtbisect.judge.stats import OF_MAD
+from rtbisect.search.rounded import half_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,25 +47,28 @@ SURELY, FEWEST = 0.3, 3
 STEPS = 3
 
 
-def of_boots(threshold: Threshold, *ends: tuple[tuple[Views, ...], tuple[str, ...]]) -> float:
+def of_boots(
+    threshold: Threshold, *ends: tuple[tuple[Views, ...], tuple[str, ...]], rounded: bool
+) -> float:
     """The badness above which a boot was disturbed, by the boots of both ends, the older one first,
-    and their hosts. Shares and counts have no such level, and hosts have one each.
+    and their hosts; `rounded`: values may be. Shares and counts have no such level, and hosts have
+    one each.
     """
     if by_mean(threshold) or counted(threshold) or len({h for _, hosts in ends for h in hosts}) > 1:
         return math.inf
     good, bad = (tuple(boot[0] for boot in boots) for boots, _ in ends)
-    return ceiling(good, bad)
+    return ceiling(good, bad, half_step(threshold, (*good, *bad)) if rounded else 0.0)
 
 
 @lru_cache(maxsize=64)
-def ceiling(good: tuple[float, ...], bad: tuple[float, ...]) -> float:
+def ceiling(good: tuple[float, ...], bad: tuple[float, ...], least_scale: float = 0.0) -> float:
     """The badness above which a run was disturbed, by the runs of the older end and of the newer
-    one; infinite where the newer one has more such runs.
+    one, whose scale is so much at least; infinite where the newer one has more such runs.
     """
     if not (good and bad):
         return math.inf
     ends = np.sort(good), np.sort(bad)
-    limit = _limit(ends)
+    limit = _limit(ends, least_scale)
     hit_good, hit_bad = (int((end > limit).sum()) for end in ends)
     if 1 - hit_bad / len(bad) < CALM * (1 - hit_good / len(good)):
         return math.inf
@@ -75,19 +79,19 @@ def ceiling(good: tuple[float, ...], bad: tuple[float, ...]) -> float:
 
 def levels(good: tuple[float, ...], bad: tuple[float, ...]) -> tuple[float, float]:
     """Between which badness the runs of a range lie, by those of its ends."""
-    middles, scale = _middles_and_scale([np.array(good), np.array(bad)])
+    middles, scale = middles_and_scale([np.array(good), np.array(bad)])
     room = max(BEYOND * scale, OF_SHIFT * abs(middles[1] - middles[0]))
     return min(middles) - room, max(middles) + room
 
 
-def _middles_and_scale(ends: Sequence[Floats]) -> tuple[list[float], float]:
+def middles_and_scale(ends: Sequence[Floats]) -> tuple[list[float], float]:
     """The middle of each end, and the scale of the runs around them."""
     middles = [float(np.median(end)) for end in ends]
     away = [np.abs(end - middle) for end, middle in zip(ends, middles, strict=True)]
     return middles, OF_MAD * float(np.median(np.concatenate(away)))
 
 
-def _limit(ends: tuple[Floats, Floats]) -> float:
+def _limit(ends: tuple[Floats, Floats], least_scale: float) -> float:
     """BEYOND scales above the worse end, and as much as the ends differ by at least, both without
     the runs that lie above that. It grows from the best runs of each end, sorted, since more than
     half of them may be disturbed; in few steps, or it would climb over bursts of all heights.
@@ -95,9 +99,10 @@ def _limit(ends: tuple[Floats, Floats]) -> float:
     calm = [end[: max(FEWEST, math.ceil(SURELY * end.size))] for end in ends]
     limit = math.inf
     for _ in range(STEPS):
-        middles, scale = _middles_and_scale(calm)
+        middles, scale = middles_and_scale(calm)
         # What is less than the change hardly misleads a search for it.
-        limit = max(middles) + max(BEYOND * scale, abs(middles[1] - middles[0]))
+        beyond = BEYOND * max(scale, least_scale)
+        limit = max(middles) + max(beyond, abs(middles[1] - middles[0]))
         calm = [end[end <= limit] for end in ends]
         if not all(end.size for end in calm):
             return math.inf

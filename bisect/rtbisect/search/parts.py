@@ -50,6 +50,9 @@ class Parts:
     #: Boots that something else on the machine slowed are no evidence; not in campaigns that began
     #: before they were none.
     disturbed: bool = True
+    #: Values may be rounded: a boot that lies a step above others was not disturbed, and builds
+    #: differ in how often they meet a state; not in campaigns that began before.
+    rounded: bool = True
     #: Other builds of a proof are taken first where revisions have built; not in campaigns that
     #: began before they were.
     failing_last: bool = True

@@ -89,7 +89,8 @@ class SearchState:
             return math.inf, heard
         ends, used = spec.graph.ends, self.ends.used
         measured = (heard.as_measured(end) for end in ends)
-        calm, ledger = heard.without_disturbed(of_boots(spec.threshold, *measured))
+        most = of_boots(spec.threshold, *measured, rounded=spec.parts.rounded)
+        calm, ledger = heard.without_disturbed(most)
         if used and not all(ledger.of_first(end, used) for end in ends):
             # The machine has become faster: nothing that was seen at the ends would count.
             return math.inf, heard

@@ -78,6 +78,12 @@ def test_the_host_drifts_by_each_boot():
     assert seen[-1] - seen[0] == pytest.approx(5.0)
 
 
+def test_values_are_rounded():
+    seen = boots(strange(build=0.0, rounded=1.25), "0" * 40, 40)
+    assert 3 <= len(set(seen)) <= 8
+    assert all(value / 1.25 == round(value / 1.25) for value in seen)
+
+
 def test_a_layout_stays_until_the_next_jump():
     world = strange(jumps=0.05, jump_tau=1.0, none=1.0)
     levels = [world.values(commit.sha, 1)[0] for commit in world.graph.commits]

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from helpers.searches import WAIT, event, replayed, spec
-from rtbisect.model.campaign import Observation, Sample
+from rtbisect.judge.scale import all_badness, badness
+from rtbisect.model.campaign import Observation, Sample, Scale
 from rtbisect.model.lab import RunStatus
 from rtbisect.search import engine, verification
 from rtbisect.search.calibrate import EndBoots, LookRule, decide
@@ -15,6 +16,7 @@ from rtbisect.search.disturbed import ALL_BAD, MOVED, ceiling
 from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
 from rtbisect.search.parts import Parts
+from rtbisect.search.rounded import half_step
 from rtbisect.search.verify_spec import VerifySpec
 
 GOOD = (99.0, 100.0, 101.0, 100.5, 99.5, 100.2)
@@ -209,3 +211,34 @@ def test_a_machine_that_becomes_faster_leaves_the_looks_at_the_ends_as_evidence(
     assert state.calm == math.inf
     assert state.belief.commits.sum() > 0
     assert engine.propose(state)
+
+
+#: Whole milliseconds of a program whose time varies by about one.
+WHOLE_MS = (12.0, 12.0, 13.0, 12.0, 13.0, 12.0, 11.0, 13.0, 12.0, 14.0)
+
+
+@pytest.mark.parametrize("scale", list(Scale))
+@pytest.mark.parametrize("slower", [0.0, 1.0, 3.0])
+def test_a_value_that_is_rounded_up_was_not_disturbed(scale, slower):
+    threshold = replace(WAIT, scale=scale)
+    good = all_badness(threshold, WHOLE_MS)
+    bad = all_badness(threshold, tuple(ms + slower for ms in WHOLE_MS))
+    half = half_step(threshold, (*good, *bad))
+    assert ceiling(good, bad, half) >= max(bad)
+    if not slower:
+        assert ceiling(good, bad) < max(bad)
+
+
+@pytest.mark.parametrize("scale", list(Scale))
+def test_a_burst_among_rounded_values_is_left_out(scale):
+    threshold = replace(WAIT, scale=scale)
+    good, bad = (all_badness(threshold, (*WHOLE_MS, *burst)) for burst in ((22.0, 19.0), (25.0,)))
+    limit = ceiling(good, bad, half_step(threshold, (*good, *bad)))
+    assert badness(threshold, 14.0) < limit < badness(threshold, 19.0)
+
+
+def test_campaigns_that_began_before_leave_rounded_values_out():
+    values = WHOLE_MS[:6]
+    state = ends_of(values, values)
+    before = replace(state, spec=replace(state.spec, parts=Parts(rounded=False)))
+    assert (before.calm, state.calm) == (12.0, 15.0)

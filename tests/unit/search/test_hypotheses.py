@@ -17,7 +17,7 @@ from rtbisect.search.events import Booted
 from rtbisect.search.likelihood import hypotheses
 from rtbisect.search.likelihood.features import common, views
 from rtbisect.search.likelihood.grids import logsumexp
-from rtbisect.search.likelihood.mixture import StateGrid, state_grids
+from rtbisect.search.likelihood.mixture import StateGrid, States, own_shares, state_grids
 from rtbisect.search.likelihood.two_level import BootGrid
 
 
@@ -108,7 +108,7 @@ def test_nodes_of_shares_are_nodes_of_their_prior():
     draw = flaky(0.3, 0.8)
     good = tuple(draw(rng, bad=False)[0] for _ in range(12))
     bad = tuple(draw(rng, bad=True)[0] for _ in range(12))
-    grids, _ = state_grids(good, bad, 0.5)
+    grids, _ = state_grids(good, bad, 0.5, build_noise=False)
     grid, y = grids.good, np.asarray(good)
     density = grid.states.density(y)
     count = (density.argmax(axis=1)[:, None] == np.arange(density.shape[1])).sum(axis=0)
@@ -120,6 +120,62 @@ def test_nodes_of_shares_are_nodes_of_their_prior():
     )  # fmt: skip
     found = float(logsumexp(grid.loglik(good) + grid.prior, 3))
     assert found == pytest.approx(exact, abs=0.4)
+
+
+def test_the_shares_of_a_kernel_are_its_own():
+    """Of states that do not overlap that is Dirichlet-multinomial, in any order of the boots."""
+    states = States(np.array([0.0, 10.0, 20.0]), np.full(3, 0.1), outlier=0.0)
+    for boots in ((), (0.0,), (0.0, 10.0, 0.0, 0.0), (20.0, 0.0, 10.0, 0.0)):
+        count = np.array([boots.count(at) for at in states.at])
+        alpha = np.full(3, 0.5)
+        density = np.log(states.density(np.asarray(boots)).max(axis=1)).sum() if boots else 0.0
+        exact = (
+            gammaln(alpha.sum()) - gammaln(alpha.sum() + len(boots))
+            + (gammaln(alpha + count) - gammaln(alpha)).sum()
+            + density
+        )  # fmt: skip
+        log, expected = own_shares(states, boots)
+        assert log == pytest.approx(exact, abs=1e-6)
+        assert expected == pytest.approx((alpha + count) / (1.5 + len(boots)), abs=1e-6)
+
+
+def rounded_kernels():
+    """Boots of the good end, of the bad one, and of six between them that differ as builds do:
+    each has a level of its own, and every value is a whole number.
+    """
+    good, bad = (0.0, 1.0, 0.0, 0.0, 1.0, 0.0) * 2, (3.0, 2.0, 3.0, 3.0, 2.0, 3.0) * 2
+    levels = ((0.0, 0.0, 1.0), (2.0, 3.0, 2.0), (1.0, 1.0, 0.0), (2.0, 2.0, 3.0), (1.0, 0.0, 1.0))
+    return [tuple((v,) for v in values) for values in (good, *(2 * each for each in levels), bad)]
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["builds may differ", "began before"])
+def test_states_that_builds_meet_as_they_like_are_no_regression(own):
+    kernels = rounded_kernels()
+    lenses = hypotheses.fit(kernels[0], kernels[-1], 0.25, 1, own_shares=own)
+    patterns = np.tri(len(kernels), dtype=np.bool_)[:-1, ::-1]
+    looks = [hypotheses.lens_likelihood(lens, kernels, patterns) for lens in lenses]
+    weights = hypotheses.weights_against_none(lenses, looks)
+    states = [isinstance(lens.grid.good, StateGrid) for lens in lenses]
+    assert any(states)
+    # The best commit beside "no regression": less likely, or a thousand times likelier.
+    best = float(logsumexp(weights.max(axis=1)))
+    assert best < 0 if own else best > 7
+
+
+def test_a_boot_to_come_follows_the_shares_of_its_kernel():
+    good, bad = (
+        tuple(v for (v,) in each) for each in (rounded_kernels()[0], rounded_kernels()[-1])
+    )
+    grids, _ = state_grids(good, bad, 0.25, build_noise=True)
+    side, y = grids.good, grids.y
+    assert side.prior.shape == (2, 1, side.shares.shape[0])
+    assert side.fresh(y).shape == (y.size, *side.prior.shape)
+    own_alone = np.zeros_like(side.prior)
+    own_alone[1, 0, 0] = 1.0
+    seen = side.again(y, bad, own_alone)
+    at = np.searchsorted(y, [0.0, 3.0])
+    assert seen[at[1]] > 10 * seen[at[0]]
+    assert grids.layout.tolist() == [False, True]
 
 
 def test_views_of_a_boot():

@@ -21,6 +21,7 @@ from rtbisect.search.likelihood.features import Views, common
 from rtbisect.search.likelihood.grids import Grid, Grids, logsumexp, normalized
 from rtbisect.search.likelihood.mixture import state_grids
 from rtbisect.search.likelihood.priors import boot_grids
+from rtbisect.search.rounded import in_wide_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -160,6 +161,8 @@ def lenses(
         events=plain and all(_is_count(boot[0]) for boots in every for boot in boots),
         build_noise=parts.build_noise,
         states=parts.states,
+        own_shares=parts.rounded
+        and in_wide_steps(threshold, *([boot[0] for boot in boots] for boots in ends)),
     )
 
 
@@ -178,9 +181,11 @@ def fit(  # noqa: PLR0913  (also the key of what is kept)
     events: bool = False,
     build_noise: bool = True,
     states: bool = True,
+    own_shares: bool = False,
 ) -> tuple[Lens, ...]:
     """The lenses that the boots of both ends leave, with their grids. `events`: the whole of every
-    boot is a small number of something; `build_noise`, `states`: as in Parts.
+    boot is a small number of something; `build_noise`, `states`: as in Parts; `own_shares`: builds
+    may differ in how often they meet a state.
     """
     candidates = []
     if events:
@@ -202,7 +207,10 @@ def fit(  # noqa: PLR0913  (also the key of what is kept)
                 ),
             )
         )
-        found = state_grids(good_values, bad_values, floor) if states else None
+        of_builds = build_noise and own_shares
+        found = (
+            state_grids(good_values, bad_values, floor, build_noise=of_builds) if states else None
+        )
         if found is not None:
             state_grid, penalty = found
             candidates.append(Lens(view, log, float(np.log(1 - USUAL)) + penalty, state_grid))

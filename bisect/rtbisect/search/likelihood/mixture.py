@@ -3,7 +3,9 @@
 sometimes fast and sometimes slow.
 
 The states are the same for every kernel, a regression changes how often each is met. A usual
-shape with a few strays would take each boot in the other state for a strong word.
+shape with a few strays would take each boot in the other state for a strong word. Builds of one
+code may differ in that, too: either all kernels of a side have the same shares, or each has its
+own (axis t of the nodes).
 States are found once, in the calibration; what that fit is worth too much is taken back
 by the Bayesian information criterion (Schwarz 1978), so that families can be compared. The shares
 of the states are integrated on nodes that are drawn once: around what the calibration saw,
@@ -13,13 +15,21 @@ with the weight that makes them nodes of their prior (importance sampling).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 
 from rtbisect.search.likelihood.grids import Grids
-from rtbisect.search.likelihood.priors import RESOLUTION, STRAY_SPANS, ordinary, step
+from rtbisect.search.likelihood.priors import (
+    NONE_TAU_PRIOR,
+    RESOLUTION,
+    STRAY_SPANS,
+    TAU_PRIOR,
+    ordinary,
+    step,
+)
 from rtbisect.search.likelihood.two_level import CONTAMINATION, student
 
 if TYPE_CHECKING:
@@ -62,6 +72,22 @@ class States:
         return (1 - CONTAMINATION) * density + CONTAMINATION * self.outlier
 
 
+# A search asks again for each kernel after every boot.
+@lru_cache(maxsize=4096)
+def own_shares(states: States, values: tuple[float, ...]) -> tuple[float, tuple[float, ...]]:
+    """Log likelihood of the boots of a kernel that has shares of its own, and what these are
+    expected to be behind them: a Polya urn, in which each boot adds to the states that it may be
+    in, by how likely it is in each.
+    """
+    count, log = np.full(states.at.size, PRIOR), 0.0
+    for density in states.density(np.asarray(values)) if values else ():
+        member = density * count
+        density_of_boot = float(member.sum())
+        log += float(np.log(density_of_boot / count.sum()))
+        count += member / density_of_boot
+    return log, tuple((count / count.sum()).tolist())
+
+
 @dataclass(frozen=True, eq=False)
 class StateGrid:
     """One side: how often it meets each state."""
@@ -69,7 +95,8 @@ class StateGrid:
     states: States
     #: Nodes of the shares of the states (a, k), each of which adds up to 1.
     shares: Floats
-    #: Log weights of these nodes (1, 1, a).
+    #: Log weights of these nodes (t, 1, a), where kernels are alike and, if t is 2, where each has
+    #: shares of its own.
     prior: Floats
 
     def _density(self, y: Floats) -> Floats:
@@ -77,26 +104,41 @@ class StateGrid:
         density: Floats = self.states.density(y) @ self.shares.T
         return density
 
+    def _with_own(self, alike: Floats, own: Floats) -> Floats:
+        """What these are under each node, shape (..., t, 1, a), by that of kernels that are alike
+        (..., a) and of one with shares of its own (...).
+        """
+        beside = [np.broadcast_to(own[..., None], alike.shape)] * (len(self.prior) - 1)
+        return np.stack([alike, *beside], axis=-2)[..., None, :]
+
     def loglik(self, values: Sequence[float]) -> Floats:
         if not values:
             return np.zeros_like(self.prior)
-        log: Floats = np.log(self._density(np.asarray(values))).sum(axis=0)
-        return log[None, None, :]
+        alike: Floats = np.log(self._density(np.asarray(values))).sum(axis=0)
+        return self._with_own(alike, np.array(own_shares(self.states, tuple(values))[0]))
 
     def fresh(self, y: Floats) -> Floats:
-        return self._density(y)[:, None, None, :]
+        return self._with_own(self._density(y), self._own_density(y, ()))
 
-    def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:  # noqa: ARG002
-        """Boots of one kernel are independent once the shares are known."""
-        density: Floats = self._density(y) @ node.ravel()
+    def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:
+        """Boots of one kernel are independent once its shares are known."""
+        density: Floats = self._density(y) @ node[0].ravel()
+        if len(node) > 1:
+            density += node[1].sum() * self._own_density(y, values)
+        return density
+
+    def _own_density(self, y: Floats, values: tuple[float, ...]) -> Floats:
+        """Density of each value after these boots of a kernel with shares of its own (b,)."""
+        density: Floats = self.states.density(y) @ np.array(own_shares(self.states, values)[1])
         return density
 
 
 def state_grids(
-    good: tuple[float, ...], bad: tuple[float, ...], effect_floor: float
+    good: tuple[float, ...], bad: tuple[float, ...], effect_floor: float, *, build_noise: bool
 ) -> tuple[Grids, float] | None:
     """Grids of both sides and of both together, and the log of what the fit of the states is
-    worth too much; None where there are no states.
+    worth too much; None where there are no states. `build_noise`: kernels may have shares of their
+    own.
     """
     good_values, bad_values = ordinary(good), ordinary(bad)
     both = np.sort(np.concatenate([good_values, bad_values]))
@@ -110,9 +152,17 @@ def state_grids(
     fits = [_states(both, count, floor, outlier) for count in counts]
     states = max(fits, key=lambda each: _worth(each, both))
     rng = np.random.default_rng(1)
+    # What is known of builds stands once: with the good side, and with the shared one.
     good_side, bad_side, shared = (
-        StateGrid(states, *_nodes(states, np.asarray(values), rng))
-        for values in (good, bad, good + bad)
+        StateGrid(states, shares, _of_builds(prior) + weight if build_noise else weight)
+        for prior, (shares, weight) in (
+            (known, _nodes(states, np.asarray(values), rng))
+            for known, values in (
+                (TAU_PRIOR[0], good),
+                (None, bad),
+                (NONE_TAU_PRIOR[0], good + bad),
+            )
+        )
     )
     beyond = _MARGIN * span + floor
     y = np.linspace(both[0] - beyond, both[-1] + beyond, _BINS)
@@ -124,9 +174,17 @@ def state_grids(
         shared=shared,
         couple=np.zeros((1, 1)),
         y=y,
-        layout=np.zeros(1, dtype=np.bool_),
+        layout=np.arange(len(shared.prior)) > 0,
     )
     return grids, -_penalty(FITTED * states.at.size, both)
+
+
+def _of_builds(alike: float | None) -> Floats:
+    """Log weights of kernels that are alike, with this probability, and of those that are not; none
+    where these stand elsewhere.
+    """
+    weight = np.zeros(2) if alike is None else np.log([alike, 1 - alike])
+    return weight[:, None, None]
 
 
 def _states(both: Floats, count: int, floor: float, outlier: float) -> States:
