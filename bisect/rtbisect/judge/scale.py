@@ -116,3 +116,9 @@ def effect_of(threshold: Threshold, shift: float) -> float:
     """A shift of badness as new/base (LOG) or new - base (LINEAR)."""
     change = shift if threshold.better is Better.LOWER else -shift
     return math.exp(change) if threshold.scale is Scale.LOG else change
+
+
+def shift_behind(threshold: Threshold, effect: float) -> float:
+    """The shift of badness that is this effect (`effect_of`)."""
+    change = math.log(effect) if threshold.scale is Scale.LOG else effect
+    return change if threshold.better is Better.LOWER else -change

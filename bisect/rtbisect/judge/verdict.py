@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TypeAlias
+
+import scipy
 
 from rtbisect.judge import blocks, shares, stats
 from rtbisect.judge.scale import (
@@ -15,6 +18,7 @@ from rtbisect.judge.scale import (
     centre,
     effect_floor,
     effect_of,
+    shift_behind,
 )
 from rtbisect.model.campaign import Better, Judgement, Level, Role, Sample, Scale, Sought, Threshold
 from rtbisect.model.finding import Finding
@@ -154,6 +158,25 @@ def falls_short(threshold: Threshold, whole: Pair, part: Pair) -> bool:
     """
     one, other = sides(threshold, *whole), sides(threshold, *part)
     return stats.falls_short(one, other, FULL_RECOVERY, level=SURE_SHORT, mean=by_mean(threshold))
+
+
+def foreseen(threshold: Threshold, judgement: Judgement, *, boots: int, alpha: float) -> Level:
+    """The level at so many boots a side if they are like these: the shift stays, its interval and
+    its p shrink as the root of the number of boots.
+    """
+    seen = min(judgement.base.n, judgement.new.n)
+    if judgement.level is not Level.UNDECIDED or not seen:
+        return judgement.level
+    more = math.sqrt(boots / seen)
+    shift, *interval = (
+        shift_behind(threshold, each) for each in (judgement.effect, *judgement.interval)
+    )
+    floor = effect_floor(threshold)
+    if shift < floor:
+        worst = shift + (max(interval) - shift) / more
+        return Level.PASS if worst < floor else Level.UNDECIDED
+    p = scipy.stats.norm.sf(more * scipy.stats.norm.isf(judgement.p))
+    return Level.REGRESSED if p <= alpha else Level.UNDECIDED
 
 
 def ruled_out(threshold: Threshold, base: Sample, new: Sample, alpha: float) -> bool:

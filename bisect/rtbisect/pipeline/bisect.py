@@ -60,7 +60,7 @@ def bisect(
     _tell_range(steps, graph)
     judgements: tuple[Judgement, ...] = ()
     if request.suite is None:
-        ends = compare(steps, request.older, request.newer)
+        ends = compare(steps, request.older, request.newer, searched=True)
         judgements = ends.judgements
         worst_judgement = worst(setup, judgements)
         if worst_judgement is None:

@@ -12,13 +12,14 @@ from rtbisect.errors import ConfigError
 from rtbisect.judge import blocks, stats
 from rtbisect.judge.boots import Boots
 from rtbisect.judge.scale import separation
-from rtbisect.judge.verdict import judge_all
+from rtbisect.judge.verdict import foreseen, judge_all
 from rtbisect.model.campaign import Judgement, Level, Role, Sought, Threshold
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Work
 from rtbisect.model.result import ENDS
 from rtbisect.pipeline import asked, factor_table
 from rtbisect.pipeline.boot_queue import BootRequest, in_turn
+from rtbisect.search.calibrate import looks as search_looks
 from rtbisect.search.spec import BootPurpose
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 ALPHA = 0.01
 #: Looks at the pair, as in the calibration of the search: each has an equal share of ALPHA.
 LOOKS = 2
+#: The share of ALPHA that looks beyond `calibrate_max` have together, where the ends of a search
+#: are booted on; each of them has so many times the boots of the one before.
+BEYOND, GROWTH = 0.2, 2.0
 #: How sure a pass is. Whoever passes a kernel that is worse by the smallest effect that
 #: counts is fooled by one 95% interval, at one of two looks.
 PASS_CONFIDENCE = 0.95
@@ -59,12 +63,12 @@ class Comparison:
     table: tuple[TableRow, ...] = ()
 
 
-def compare(steps: Steps, base: str, new: str) -> Comparison:
+def compare(steps: Steps, base: str, new: str, *, searched: bool = False) -> Comparison:
     """Boot both revisions in ABBA order until every primary metric is decided, or to the end
-    of the look schedule; the looks share ALPHA equally (Bonferroni). Where a report asks for its
-    figure, until that is decided, too.
+    of the look schedule; the looks share ALPHA (Bonferroni). Ends that are to be `searched` have
+    looks beyond `calibrate_max`, while these will decide if it goes on as so far. Where a report
+    asks for its figure, until that is decided, too.
     """
-    limits = steps.setup.limits
     for sha in (base, new):
         build = steps.build(sha)
         if not build.ok:
@@ -73,13 +77,12 @@ def compare(steps: Steps, base: str, new: str) -> Comparison:
     if steps.builds[base].signature == steps.builds[new].signature:
         return Comparison((), Level.PASS, Finding.of(Ends.SAME), same=True)
     boots = {sha: Boots(role=role) for sha, role in zip((base, new), ENDS, strict=True)}
-    first, second = first_looks(steps.setup)
-    usual = sorted({first, second, limits.calibrate_max})
-    for look in (*usual, *asked.later_looks(steps.setup, usual)):
+    first, second, usual, beyond = _schedule(steps.setup, searched=searched)
+    for look, alpha in (usual | beyond).items():
         barren, reached = _boot_for_look(steps, boots, (base, new), look)
         if barren:
             return Comparison((), Level.UNDECIDED, barren)
-        judgements = _judge(steps.setup, boots[base], boots[new])
+        judgements = _judge(steps.setup, boots[base], boots[new], alpha)
         dead = _dies_more(steps.setup, boots, look)
         level = _overall(steps.setup, judgements)
         if dead and level is Level.PASS:
@@ -88,7 +91,9 @@ def compare(steps: Steps, base: str, new: str) -> Comparison:
         # `second` completes the first look, which could not say "regressed": it is no further
         # chance for a pass.
         passes = level is Level.PASS and (look == first or look > second)
-        settled = level is Level.REGRESSED or passes or look >= limits.calibrate_max
+        settled = level is Level.REGRESSED or passes or look >= max(usual)
+        if settled and (level is Level.UNDECIDED and not dead and searched):
+            settled = not _decides(steps.setup, judgements, look, beyond)
         if settled and asked.decided(steps.setup, *boots.values()):
             break
     wanted = [(t, side) for t in steps.setup.judged for side in boots.values()]
@@ -97,17 +102,50 @@ def compare(steps: Steps, base: str, new: str) -> Comparison:
     return Comparison(judgements, level, dead or compared, table=table)
 
 
-def first_looks(setup: Setup) -> tuple[int, int]:
-    """Boots a side at the first look, and at that where it can say "regressed", not before the
-    first: of many primary metrics Holm asks for a p that so few boots cannot have. ConfigError
-    where the last look has fewer.
+def _schedule(
+    setup: Setup, *, searched: bool
+) -> tuple[int, int, dict[int, float], dict[int, float]]:
+    """The first two looks (`first_looks`), and by boots a side the alpha of every usual look and of
+    those beyond.
+    """
+    limits, share, further = setup.limits, ALPHA / LOOKS, 0.0
+    beyond: tuple[int, ...] = ()
+    if searched and limits.looks_beyond and limits.looks_max > limits.calibrate_max:
+        beyond = search_looks(limits.calibrate_max, limits.looks_max, growth=GROWTH)[1:]
+        share, further = (1 - BEYOND) * ALPHA / LOOKS, BEYOND * ALPHA / len(beyond)
+    first, second = first_looks(setup, share)
+    usual = sorted({first, second, limits.calibrate_max})
+    if not searched:
+        beyond, further = asked.later_looks(setup, usual), share
+    return first, second, dict.fromkeys(usual, share), dict.fromkeys(beyond, further)
+
+
+def _decides(
+    setup: Setup, judgements: tuple[Judgement, ...], look: int, beyond: Mapping[int, float]
+) -> bool:
+    """Whether the look behind this one decides, if boots scatter as before: by one metric that is
+    worse, or by all that are not.
+    """
+    boots = next((boots for boots in beyond if boots > look), None)
+    if boots is None:
+        return False
+    thresholds = {t.key: t for t in setup.judged}
+    levels = {
+        foreseen(thresholds[j.key], j, boots=boots, alpha=beyond[boots])
+        for j in _primary(setup, judgements)
+    }
+    return Level.REGRESSED in levels or levels == {Level.PASS}
+
+
+def first_looks(setup: Setup, alpha: float = ALPHA / LOOKS) -> tuple[int, int]:
+    """Boots a side at the first look, and at that where it can say "regressed" at this alpha, not
+    before the first: of many primary metrics Holm asks for a p that so few boots cannot have.
+    ConfigError where the last look has fewer.
     """
     metrics = sum(t.role is Role.PRIMARY for t in setup.judged)
     first, last = setup.limits.calibrate_min, setup.limits.calibrate_max
     fewest = next(
-        boots
-        for boots in itertools.count(2)
-        if metrics * stats.smallest_p(boots, boots) <= ALPHA / LOOKS
+        boots for boots in itertools.count(2) if metrics * stats.smallest_p(boots, boots) <= alpha
     )
     if fewest > last:
         raise ConfigError(
@@ -130,7 +168,8 @@ def _boot_for_look(
             return barren, look
         hosts = [[run.device for run in boots[sha].evidence] for sha in pair]
         as_sharp = blocks.smallest_p(*hosts) <= stats.smallest_p(wanted, wanted)
-        if as_sharp or blocks.one_block(*hosts) or look >= steps.setup.limits.calibrate_max:
+        most = max(wanted, steps.setup.limits.calibrate_max)
+        if as_sharp or blocks.one_block(*hosts) or look >= most:
             return None, look
         look += 1
 
@@ -205,14 +244,14 @@ def _told(traits: Traits, values: Sequence[tuple[Threshold, float]]) -> tuple[Fi
     return tuple(figures)
 
 
-def _judge(setup: Setup, base: Boots, new: Boots) -> tuple[Judgement, ...]:
+def _judge(setup: Setup, base: Boots, new: Boots, alpha: float) -> tuple[Judgement, ...]:
     pairs = [
         (t, base.sample(t.key), new.sample(t.key)) for t in setup.judged if t.role is not Role.SHOWN
     ]
     # A guard may be absent; a primary metric without figures is an open question.
     return judge_all(
         [pair for pair in pairs if pair[0].role is Role.PRIMARY or (pair[1].n and pair[2].n)],
-        alpha=ALPHA / LOOKS,
+        alpha=alpha,
     )
 
 
