@@ -226,24 +226,27 @@ class _CountSearch:
         """The commits that make NAMED of the change and more, the largest first; the largest one
         where there is none. Parts of the range that differ by less are not looked at.
         """
-        parts = [(self._total, self.graph.older, self.graph.newer)]
+        parts = {self.graph.ends}
+        done: set[tuple[str, str]] = set()
         found = self.found
         for _ in range(MOST_PARTS):
-            size, older, newer = max(parts, default=(0.0, "", ""))
-            if size < NAMED * self._total or size <= 0:
+            part = max(parts - done, key=lambda ends: (self._size(*ends), ends), default=None)
+            if part is None or (size := self._size(*part)) < NAMED * self._total or size <= 0:
                 break
-            parts.remove((size, older, newer))
-            step = self._halved(older, newer)
+            done.add(part)
+            step = self._halved(*part)
             if step is None:
                 continue
-            step, pairs = self._own_part(step, older)
-            if step.size > 0:
+            older, newer = part
+            step, inner = self._own_part(step, older)
+            # Parts that overlap may both have a commit.
+            if step.size > 0 and all(step.sha != other.sha for other in found):
                 found.append(step)
-            parts += [
-                (self._badness(newest) - self._badness(oldest), oldest, newest)
-                for oldest, newest in (*pairs, (step.sha, newer))
+            parts |= {
+                (oldest, newest)
+                for oldest, newest in (*inner, (step.sha, newer))
                 if oldest != newest and newest in self._ancestry.index
-            ]
+            }
         found.sort(key=lambda step: -step.size)
         self.left = ()
         large = [step for step in found if step.size >= NAMED * self._total]
@@ -253,31 +256,75 @@ class _CountSearch:
     def _ancestry(self) -> Ancestry:
         return Ancestry(self.graph)
 
+    def _size(self, older: str, newer: str) -> float:
+        """The change between two revisions that have counts, in badness."""
+        return self._badness(newer) - self._badness(older)
+
     def _own_part(self, step: _Step, older: str) -> tuple[_Step, list[tuple[str, str]]]:
         """What a commit makes by itself, and the ends of the parts before it. A merge makes what
-        its branches together do not, since they forked.
+        its branches together do not, since they forked, and no more than it is worse than each.
         """
         parents = [sha for sha in self.graph.parents_of(step.sha) if sha in self.counts]
         if len(parents) < 2:
-            return step, [(older, step.parent)]
-        fork = self._fork(parents, older)
-        base = self._badness(fork)
-        own = self._badness(step.sha) - base - sum(self._badness(sha) - base for sha in parents)
-        return replace(step, size=own), [(older, fork), *((fork, sha) for sha in parents)]
+            return step, [(self._begin(step.parent, older), step.parent)]
+        fork = self._fork(parents)
+        own = self._size(fork, step.sha) - sum(self._size(fork, sha) for sha in parents)
+        # A branch that forked before the older end of the part lacks what that has.
+        late = self._has(fork, older)
+        inner = [(older if self._has(sha, older) and not late else fork, sha) for sha in parents]
+        if late or older not in self._ancestry.index:
+            inner.append((self._begin(fork, older), fork))
+        return replace(step, size=min(own, step.size)), inner
 
-    def _fork(self, parents: Sequence[str], older: str) -> str:
-        """Where branches forked: the newest candidate that all are made of; `older` where there is
-        none, or it has no count.
+    def _begin(self, sha: str, older: str) -> str:
+        """The older end of the part up to a revision: what its branch began at, where it is not
+        made of `older`.
         """
-        ancestry = self._ancestry
-        sides = [ancestry.side(sha) for sha in parents]
-        common = np.flatnonzero(np.logical_and.reduce(sides))
-        if not common.size:
+        if self._has(sha, older):
             return older
-        fork = self.graph.commits[common[-1]].sha
-        if fork not in self.counts and fork not in self.untestable:
-            self._count(fork, BootPurpose.SEARCH, 1)
-        return fork if fork in self.counts else older
+        began = self._began_at([sha])
+        return began if self._has_count(began) else self.graph.older
+
+    def _has(self, sha: str, older: str) -> bool:
+        """Whether a revision is made of another one, or is that."""
+        start = self._ancestry.index.get(older)
+        if start is not None:
+            return bool(self._ancestry.side(sha)[start])
+        # The older end of the range is made of all that is before it.
+        return not {older, self.graph.older}.isdisjoint(self._before(sha))
+
+    def _fork(self, parents: Sequence[str]) -> str:
+        """Where branches forked: the newest revision with a count that all are made of."""
+        sides = [self._ancestry.side(sha) for sha in parents]
+        common = np.flatnonzero(np.logical_and.reduce(sides))
+        shas = [self.graph.commits[place].sha for place in common]
+        newest = shas[-1] if shas else self._began_at(parents)
+        if self._has_count(newest):
+            return newest
+        return next((sha for sha in reversed(shas) if sha in self.counts), self.graph.older)
+
+    def _has_count(self, sha: str) -> bool:
+        """Whether a revision has one, which is measured where nobody has tried."""
+        if sha not in self.counts and sha not in self.untestable:
+            self._count(sha, BootPurpose.SEARCH, 1)
+        return sha in self.counts
+
+    def _began_at(self, shas: Sequence[str]) -> str:
+        """The last revision before the range that all are made of; the older end where several may
+        be it.
+        """
+        older = self.graph.older
+        began = {each for each in map(self._before, shas) if older not in each}
+        places = frozenset[str]().union(*began)
+        return next(iter(places)) if len(places) == 1 else older
+
+    def _before(self, sha: str) -> frozenset[str]:
+        """The revisions before the range that one is made of, or is: the last ones."""
+        ancestry, commits = self._ancestry, self.graph.commits
+        inside = np.flatnonzero(ancestry.side(sha)).tolist()
+        if not inside:
+            return frozenset((sha,))
+        return frozenset(p for i in inside for p in commits[i].parents if p not in ancestry.index)
 
     def _halved(self, older: str, newer: str) -> _Step | None:
         """The commit that crosses the middle of a part; None where it is hidden."""
