@@ -81,7 +81,7 @@ class _Step:
 
 
 class _Varies(Exception):  # noqa: N818  (no error: the figure has noise)
-    """Two runs of a revision differ."""
+    """Two runs of a revision differ, or only one of them has a count."""
 
 
 class _Spent(Exception):  # noqa: N818
@@ -174,6 +174,9 @@ class _CountSearch:
         return next(same, None) if signature else None
 
     def _check_equal(self, sha: str) -> None:
+        if len(self.counts[sha]) == 1:
+            self.steps.tell(Counts.ONCE, revision=sha, why=self.untestable[sha])
+            raise _Varies
         apart = spread(self.counts[sha])
         if apart > TOLERANCE:
             low, high = min(self.counts[sha]), max(self.counts[sha])

@@ -55,6 +55,10 @@ SENTENCES: Mapping[str, Words] = {
         " fixes those of Python), or the command builds (use --build); the counts are searched as a"
         " figure with noise"
     ),
+    Counts.ONCE: (
+        "one {voice.run} of {revision:.12} was counted, and further ones have no count ({why}): the"
+        " counts are searched as a figure with noise"
+    ),
     Counts.ALIKE: (
         "both ends execute as many instructions: {older:,.0f} and {newer:,.0f} ({share:+.3%})"
     ),

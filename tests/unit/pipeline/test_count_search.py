@@ -106,6 +106,23 @@ def test_a_commit_whose_counts_vary_is_not_believed_as_exact(tmp_path):
     assert result.culprit == sha(4)
 
 
+class Once(Commanded):
+    """Each run of one revision but the first fails."""
+
+    def run(self, build, order, note):
+        number = int(build.revision, 16)
+        self.failing = frozenset({4} & {number} if number in self.runs else ())
+        return super().run(build, order, note)
+
+
+def test_a_commit_that_was_counted_once_is_not_believed_as_exact(tmp_path):
+    subject = Once(stepping((4, 0.05)))
+    result = searched(tmp_path, subject, line_of(8))
+    assert subject.runs.count(4) > 2
+    assert not [each for each in result.reasons if each.kind == Counts.STEP]
+    assert result.outcome is not Outcome.CULPRIT
+
+
 def test_revisions_that_cannot_be_measured_hide_the_commit(tmp_path):
     subject = Commanded(stepping((50, 0.05)), broken=frozenset({48, 49}), failing=frozenset({50}))
     result = searched(tmp_path, subject, line_of(100))

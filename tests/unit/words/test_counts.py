@@ -38,6 +38,14 @@ WORDS = [
         ),
     ),
     (
+        Counts.ONCE,
+        {"revision": A, "why": "no"},
+        (
+            "one run of aaaaaaaaaaaa was counted, and further ones have no count (no): the counts"
+            " are searched as a figure with noise"
+        ),
+    ),
+    (
         Counts.ALIKE,
         {"older": 1e6, "newer": 1e6 + 20, "share": 2e-5},
         "both ends execute as many instructions: 1,000,000 and 1,000,020 (+0.002%)",

@@ -15,6 +15,8 @@ class Counts(Kind):
     BY = "counts.by", "counter"
     #: Two runs of one revision have these counts; what follows of that.
     VARY = "counts.vary", "revision low high share"
+    #: A revision has a count, and later runs of it have none; `why` is one of Untestable.
+    ONCE = "counts.once", "revision why"
     #: Both ends execute as many instructions.
     ALIKE = "counts.alike", "older newer share"
     #: The newer end has fewer than the merge base, which stands for the older one.
