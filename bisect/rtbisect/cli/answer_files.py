@@ -38,7 +38,7 @@ _WIDTH = 80
 #: A file of a folder that is not ours to write to, or to remove from, and one that is mounted.
 _NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
 #: What counts say beside the figure of a commit.
-_COUNTS = (Counts.BESIDE, Counts.SAME, Counts.UNCOUNTED)
+_COUNTS = (Counts.BESIDE, Counts.SAME, Counts.UNSURE, Counts.UNCOUNTED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rtbisect.judge.differs import share_of
+from rtbisect.judge.differs import EXPLAINS, share_of
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
@@ -28,6 +28,9 @@ RUNS = 2
 #: A difference of counts that vary has to be so many times what two runs differ by: with two runs
 #: that says little, and a wrapper in Python alone moves them by 0.03%.
 CLEAR = 5
+#: Two revisions that cannot differ by more than this share execute as many instructions, where that
+#: explains nothing of the change of the figure either.
+AS_MANY = 0.005
 
 
 def beside(steps: Steps, threshold: Threshold, answer: Answer) -> tuple[Finding, ...]:
@@ -60,14 +63,22 @@ def beside(steps: Steps, threshold: Threshold, answer: Answer) -> tuple[Finding,
     apart = max(map(spread, counts.values()))
     before, after = min(counts[older]), min(counts[newer])
     share = (after - before) / max(1.0, before)
-    kind = Counts.SAME if abs(share) <= max(SMALLEST, CLEAR * apart) else Counts.BESIDE
     change, low, high = share_of(threshold, judgement) or (None, None, None)
     return (
         steps.tell(
-            kind, older=older, newer=newer, share=share, spread=apart,
+            _kind(share, apart, change), older=older, newer=newer, share=share, spread=apart,
             metric=str(threshold.key), change=change, low=low, high=high,
         ),
     )  # fmt: skip
+
+
+def _kind(share: float, apart: float, change: float | None) -> Counts:
+    """What a difference of counts says beside the change of the figure; all are shares."""
+    least = max(SMALLEST, CLEAR * apart)
+    if abs(share) > least:
+        return Counts.BESIDE
+    most = AS_MANY if change is None else min(AS_MANY, EXPLAINS * abs(change))
+    return Counts.SAME if least <= max(SMALLEST, most) else Counts.UNSURE
 
 
 def _parent_of(steps: Steps, answer: Answer, culprit: str) -> str:

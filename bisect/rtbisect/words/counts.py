@@ -47,6 +47,14 @@ def _same(data: Mapping[str, Any]) -> str:
     )
 
 
+def _unsure(data: Mapping[str, Any]) -> str:
+    return (
+        "counts vary too much to say whether {newer:.12} executes more instructions than"
+        " {older:.12}: two {voice.run}s of one revision differ by {spread:.2%}, these two revisions"
+        f" by {{share:+.2%}}{_change(data)}"
+    )
+
+
 SENTENCES: Mapping[str, Words] = {
     Counts.BY: _by,
     Counts.VARY: (
@@ -81,5 +89,6 @@ SENTENCES: Mapping[str, Words] = {
     ),
     Counts.BESIDE: _beside,
     Counts.SAME: _same,
+    Counts.UNSURE: _unsure,
     Counts.UNCOUNTED: "the instructions of {revision:.12} are not counted: {why}",
 }

@@ -22,7 +22,7 @@ def _change(data: Mapping[str, Any]) -> str:
 
 
 def _instructions(data: Mapping[str, Any]) -> str:
-    """What instructions say; "" where nobody has counted."""
+    """What instructions say; "" where nobody knows."""
     share = data["instructions"]
     if share is None:
         return ""

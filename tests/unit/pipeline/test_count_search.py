@@ -171,7 +171,10 @@ def noisy(number, run):
         (stepping((4, 0.057)), Counts.BESIDE, 0.057),
         (stepping((4, 0.00001)), Counts.SAME, 0.00001),
         # What two runs of one revision differ by tells nothing.
-        (lambda n, run: 1e6 * (1 + 0.002 * (n >= 4) + 0.002 * (run % 2)), Counts.SAME, None),
+        (lambda n, run: 1e6 * (1 + 0.002 * (n >= 4) + 0.002 * (run % 2)), Counts.UNSURE, None),
+        (lambda n, run: 1e6 * (1 + 0.09 * (n >= 4) + 0.02 * (run % 2)), Counts.UNSURE, None),
+        # As a wrapper in Python moves them.
+        (lambda n, run: 1e6 * (1 + 0.0005 * (n >= 4) + 0.0003 * (run % 2)), Counts.SAME, None),
     ],
 )
 def test_counts_stand_beside_a_time(tmp_path, counts, kind, share):
@@ -182,6 +185,15 @@ def test_counts_stand_beside_a_time(tmp_path, counts, kind, share):
     assert (told["older"], told["newer"]) == (sha(3), sha(4))
     assert share is None or told["share"] == pytest.approx(share)
     assert 0.3 < told["low"] <= told["change"] <= told["high"] < 0.8
+
+
+def test_counts_that_may_explain_a_small_change_are_not_called_equal(tmp_path):
+    subject = Commanded(
+        lambda n, run: 1e6 * (1 + 0.0005 * (n >= 4) + 0.0009 * (run % 2)),
+        lambda n, run: noisy(0, run) / 100 + 10 + 0.1 * (n >= 4),
+    )
+    result = searched(tmp_path, subject, line_of(6), metric="ms")
+    assert first(result.reasons, Counts.UNSURE)["change"] == pytest.approx(0.01, abs=0.002)
 
 
 def test_a_command_that_cannot_be_counted_keeps_its_answer(tmp_path):

@@ -30,9 +30,11 @@ class Counts(Kind):
     #: No commit makes more of the change between the ends than this part, which `sha` makes.
     SMALL_STEPS = "counts.small-steps", "sha part"
 
-    #: Beside another figure: `newer` executes more or fewer, or as many. `change` of that figure as
+    #: Beside another figure: `newer` executes more or fewer, or as many, or counts vary too much to
+    #: say. `change` of that figure as
     #: a share, between `low` and `high`; None where it has none. `spread` is that of two runs.
     BESIDE = "counts.beside", "older newer share spread metric change low high"
     SAME = "counts.same", "older newer share spread metric change low high"
+    UNSURE = "counts.unsure", "older newer share spread metric change low high"
     #: A revision has no count.
     UNCOUNTED = "counts.uncounted", "revision why"

@@ -9,8 +9,8 @@ from rtbisect.model.finding import Kind
 class Differs(Kind):
     """`change` of `metric` is a share of what it was, with its standard `error`; both None where it
     has none. `base` and `new` are code layouts of both sides, 0 where each had one build only.
-    `instructions` is the share by which more are executed, None where nobody has counted; `same`
-    says that it is none to speak of.
+    `instructions` is the share by which more are executed, None where nobody knows; `same` says
+    that it is none to speak of.
     """
 
     CODE = "differs.code", "metric change error base new instructions same"
