@@ -112,7 +112,9 @@ def difference(facts: Facts) -> Difference | None:
         return found
     if facts.alike:
         return None
-    if all(facts.layouts) and _there(facts.change):
+    # What the proof of a commit shows, ends have to: that the change is there, and more than luck.
+    shown = all(facts.layouts) or (_explained(facts) and not facts.only_layout)
+    if shown and _there(facts.change):
         return _code(facts)
     return _unclear(facts) if _asks_for_layout(facts) or facts.only_layout else None
 

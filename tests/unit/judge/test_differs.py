@@ -52,6 +52,12 @@ MACHINE = replace(OPEN, burst=BURST, burst_share=0.3)
         ),
         # The ends differ over many layouts, whatever commit that is.
         (replace(OPEN, layouts=(20, 20), layout_most=0.0), DiffersBy.CODE),
+        # Or the instructions of the ends explain it.
+        (replace(OPEN, counted=Counted(0.057, same=False)), DiffersBy.CODE),
+        (
+            replace(OPEN, change=Change(0.5, 0.02), counted=Counted(0.4, same=False)),
+            DiffersBy.CODE,
+        ),
         (LAYOUT, DiffersBy.LAYOUT),
         # In many layouts each the ends are alike.
         (
@@ -72,6 +78,21 @@ MACHINE = replace(OPEN, burst=BURST, burst_share=0.3)
         # More instructions than explain nothing, or the other way.
         (replace(NAMED, counted=Counted(0.004, same=False)), DiffersBy.UNCLEAR),
         (replace(NAMED, counted=Counted(-0.057, same=False)), DiffersBy.UNCLEAR),
+        (replace(OPEN, counted=Counted(0.004, same=False)), DiffersBy.UNCLEAR),
+        (replace(OPEN, counted=Counted(-0.057, same=False)), DiffersBy.UNCLEAR),
+        # Instructions explain no change of the ends that may be none, or that builds make as well.
+        (
+            replace(OPEN, change=Change(0.02, 0.008), counted=Counted(0.057, same=False)),
+            DiffersBy.UNCLEAR,
+        ),
+        (
+            replace(OPEN, change=Change(0.041, None), counted=Counted(0.057, same=False)),
+            DiffersBy.UNCLEAR,
+        ),
+        (
+            replace(LAYOUT, spread=None, counted=Counted(0.057, same=False)),
+            DiffersBy.UNCLEAR,
+        ),
         # Builds that differ by less than the ends do not make it.
         (replace(LAYOUT, spread=Spread(0.01, None, 14)), DiffersBy.UNCLEAR),
         (replace(LAYOUT, spread=None), DiffersBy.UNCLEAR),

@@ -12,7 +12,7 @@ from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.kinds.counts import Counts
 from rtbisect.model.kinds.search import Endings
-from rtbisect.model.result import CheckName
+from rtbisect.model.result import CheckName, DiffersBy
 
 
 class Watched(Quiet):
@@ -194,6 +194,15 @@ def test_counts_that_may_explain_a_small_change_are_not_called_equal(tmp_path):
     )
     result = searched(tmp_path, subject, line_of(6), metric="ms")
     assert first(result.reasons, Counts.UNSURE)["change"] == pytest.approx(0.01, abs=0.002)
+
+
+def test_counts_of_the_ends_say_code_where_no_commit_is_named(tmp_path):
+    subject = Commanded(stepping((4, 0.3)), noisy, broken=frozenset({3, 4}))
+    result = searched(tmp_path, subject, line_of(6), metric="ms")
+    assert result.outcome is Outcome.CULPRIT_SET
+    told = first(result.reasons, Counts.BESIDE)
+    assert (told["older"], told["newer"]) == (sha(0), sha(6))
+    assert result.difference.by is DiffersBy.CODE
 
 
 def test_a_command_that_cannot_be_counted_keeps_its_answer(tmp_path):
