@@ -55,7 +55,7 @@ MACHINE = replace(OPEN, burst=BURST, burst_share=0.3)
         # Or the instructions of the ends explain it.
         (replace(OPEN, counted=Counted(0.057, same=False)), DiffersBy.CODE),
         (
-            replace(OPEN, change=Change(0.5, 0.02), counted=Counted(0.4, same=False)),
+            replace(OPEN, change=Change(0.5, 0.02, 0.001), counted=Counted(0.4, same=False)),
             DiffersBy.CODE,
         ),
         (LAYOUT, DiffersBy.LAYOUT),
@@ -82,7 +82,7 @@ MACHINE = replace(OPEN, burst=BURST, burst_share=0.3)
         (replace(OPEN, counted=Counted(-0.057, same=False)), DiffersBy.UNCLEAR),
         # Instructions explain no change of the ends that may be none, or that builds make as well.
         (
-            replace(OPEN, change=Change(0.02, 0.008), counted=Counted(0.057, same=False)),
+            replace(OPEN, change=Change(0.02, 0.008, 0.02), counted=Counted(0.057, same=False)),
             DiffersBy.UNCLEAR,
         ),
         (
