@@ -160,17 +160,16 @@ def stopped(state: Path, request: CampaignRequest) -> str:
     """The campaign of a request that waits until a person resumes it, because one has stopped it;
     "" for none.
     """
-    store = CampaignStore(state)
-    for record in store.readable(store.of_request(request)[::-1]):
-        is_open = record.state is not CampaignState.DONE
-        return record.id if is_open and SessionFiles.of(state, record.id).stop_asked() else ""
-    return ""
+    newest = _newest(CampaignStore(state), request)
+    if newest is None or newest.state is CampaignState.DONE:
+        return ""
+    return newest.id if SessionFiles.of(state, newest.id).stop_asked() else ""
 
 
 def answered_alike(state: Path, request: CampaignRequest, sites: SiteFiles) -> bool:
     """Whether the newest campaign of a request is done, and boots of today are like its own."""
     store = CampaignStore(state)
-    newest = next(store.readable(store.of_request(request)[::-1]), None)
+    newest = _newest(store, request)
     if newest is None or newest.state is not CampaignState.DONE:
         return False
     machines = recorded(store.database, newest.id, MachineFingerprint)
@@ -178,6 +177,11 @@ def answered_alike(state: Path, request: CampaignRequest, sites: SiteFiles) -> b
     if site is None:
         return True
     return machines[0].fits(machine_parts(plan.setup_of(site, site.target(request.tree), request)))
+
+
+def _newest(store: CampaignStore, request: CampaignRequest) -> CampaignRecord | None:
+    """The newest campaign of a request that this version can read."""
+    return next(store.readable(store.of_request(request)[::-1]), None)
 
 
 def _site_ready(
