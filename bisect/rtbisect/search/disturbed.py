@@ -79,12 +79,12 @@ def ceiling(good: tuple[float, ...], bad: tuple[float, ...], least_scale: float 
 
 def levels(good: tuple[float, ...], bad: tuple[float, ...]) -> tuple[float, float]:
     """Between which badness the runs of a range lie, by those of its ends."""
-    middles, scale = middles_and_scale([np.array(good), np.array(bad)])
+    middles, scale = _middles_and_scale([np.array(good), np.array(bad)])
     room = max(BEYOND * scale, OF_SHIFT * abs(middles[1] - middles[0]))
     return min(middles) - room, max(middles) + room
 
 
-def middles_and_scale(ends: Sequence[Floats]) -> tuple[list[float], float]:
+def _middles_and_scale(ends: Sequence[Floats]) -> tuple[list[float], float]:
     """The middle of each end, and the scale of the runs around them."""
     middles = [float(np.median(end)) for end in ends]
     away = [np.abs(end - middle) for end, middle in zip(ends, middles, strict=True)]
@@ -99,7 +99,7 @@ def _limit(ends: tuple[Floats, Floats], least_scale: float) -> float:
     calm = [end[: max(FEWEST, math.ceil(SURELY * end.size))] for end in ends]
     limit = math.inf
     for _ in range(STEPS):
-        middles, scale = middles_and_scale(calm)
+        middles, scale = _middles_and_scale(calm)
         # What is less than the change hardly misleads a search for it.
         beyond = BEYOND * max(scale, least_scale)
         limit = max(middles) + max(beyond, abs(middles[1] - middles[0]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rtbisect.judge.stats import OF_MAD
+from rtbisect.judge.stats import OF_MAD, deviations
 from rtbisect.model.campaign import Better, Scale
 
 if TYPE_CHECKING:
@@ -50,5 +50,5 @@ def in_wide_steps(threshold: Threshold, *ends: Sequence[float]) -> bool:
     if all(len(set(end)) == 1 for end in ends):
         return False
     half = half_step(threshold, [value for end in ends for value in end])
-    away = np.concatenate([np.abs(np.array(end) - np.median(end)) for end in ends])
+    away = [value for end in ends for value in deviations(end)]
     return half > 0 and OF_MAD * float(np.median(away)) < 2 * WIDE * half

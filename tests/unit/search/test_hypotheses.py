@@ -108,7 +108,7 @@ def test_nodes_of_shares_are_nodes_of_their_prior():
     draw = flaky(0.3, 0.8)
     good = tuple(draw(rng, bad=False)[0] for _ in range(12))
     bad = tuple(draw(rng, bad=True)[0] for _ in range(12))
-    grids, _ = state_grids(good, bad, 0.5, build_noise=False)
+    grids, _ = state_grids(good, bad, 0.5, own_shares=False)
     grid, y = grids.good, np.asarray(good)
     density = grid.states.density(y)
     count = (density.argmax(axis=1)[:, None] == np.arange(density.shape[1])).sum(axis=0)
@@ -166,7 +166,7 @@ def test_a_boot_to_come_follows_the_shares_of_its_kernel():
     good, bad = (
         tuple(v for (v,) in each) for each in (rounded_kernels()[0], rounded_kernels()[-1])
     )
-    grids, _ = state_grids(good, bad, 0.25, build_noise=True)
+    grids, _ = state_grids(good, bad, 0.25, own_shares=True)
     side, y = grids.good, grids.y
     assert side.prior.shape == (2, 1, side.shares.shape[0])
     assert side.fresh(y).shape == (y.size, *side.prior.shape)

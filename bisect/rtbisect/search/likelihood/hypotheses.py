@@ -162,6 +162,7 @@ def lenses(
         build_noise=parts.build_noise,
         states=parts.states,
         own_shares=parts.rounded
+        and parts.build_noise
         and in_wide_steps(threshold, *([boot[0] for boot in boots] for boots in ends)),
     )
 
@@ -207,9 +208,8 @@ def fit(  # noqa: PLR0913  (also the key of what is kept)
                 ),
             )
         )
-        of_builds = build_noise and own_shares
         found = (
-            state_grids(good_values, bad_values, floor, build_noise=of_builds) if states else None
+            state_grids(good_values, bad_values, floor, own_shares=own_shares) if states else None
         )
         if found is not None:
             state_grid, penalty = found

@@ -29,6 +29,7 @@ from rtbisect.search.likelihood.priors import (
     TAU_PRIOR,
     ordinary,
     step,
+    tau_prior,
 )
 from rtbisect.search.likelihood.two_level import CONTAMINATION, student
 
@@ -108,17 +109,22 @@ class StateGrid:
         """What these are under each node, shape (..., t, 1, a), by that of kernels that are alike
         (..., a) and of one with shares of its own (...).
         """
-        beside = [np.broadcast_to(own[..., None], alike.shape)] * (len(self.prior) - 1)
-        return np.stack([alike, *beside], axis=-2)[..., None, :]
+        beside = np.broadcast_to(own[..., None], alike.shape)
+        return np.stack([alike, beside], axis=-2)[..., None, :]
 
     def loglik(self, values: Sequence[float]) -> Floats:
         if not values:
             return np.zeros_like(self.prior)
         alike: Floats = np.log(self._density(np.asarray(values))).sum(axis=0)
+        if len(self.prior) == 1:
+            return alike[None, None, :]
         return self._with_own(alike, np.array(own_shares(self.states, tuple(values))[0]))
 
     def fresh(self, y: Floats) -> Floats:
-        return self._with_own(self._density(y), self._own_density(y, ()))
+        alike = self._density(y)
+        if len(self.prior) == 1:
+            return alike[:, None, None, :]
+        return self._with_own(alike, self._own_density(y, ()))
 
     def again(self, y: Floats, values: tuple[float, ...], node: Floats) -> Floats:
         """Boots of one kernel are independent once its shares are known."""
@@ -134,11 +140,10 @@ class StateGrid:
 
 
 def state_grids(
-    good: tuple[float, ...], bad: tuple[float, ...], effect_floor: float, *, build_noise: bool
+    good: tuple[float, ...], bad: tuple[float, ...], effect_floor: float, *, own_shares: bool
 ) -> tuple[Grids, float] | None:
     """Grids of both sides and of both together, and the log of what the fit of the states is
-    worth too much; None where there are no states. `build_noise`: kernels may have shares of their
-    own.
+    worth too much; None where there are no states. `own_shares`: each kernel may have its own.
     """
     good_values, bad_values = ordinary(good), ordinary(bad)
     both = np.sort(np.concatenate([good_values, bad_values]))
@@ -152,16 +157,15 @@ def state_grids(
     fits = [_states(both, count, floor, outlier) for count in counts]
     states = max(fits, key=lambda each: _worth(each, both))
     rng = np.random.default_rng(1)
-    # What is known of builds stands once: with the good side, and with the shared one.
+    # Where kernels are alike, builds add nothing (tau = 0).
+    tau = np.arange(2.0 if own_shares else 1.0)
+    # The prior of tau stands once: with the good side, and with the shared one.
     good_side, bad_side, shared = (
-        StateGrid(states, shares, _of_builds(prior) + weight if build_noise else weight)
-        for prior, (shares, weight) in (
-            (known, _nodes(states, np.asarray(values), rng))
-            for known, values in (
-                (TAU_PRIOR[0], good),
-                (None, bad),
-                (NONE_TAU_PRIOR[0], good + bad),
-            )
+        StateGrid(states, shares, of_tau + weight)
+        for of_tau, (shares, weight) in (
+            (tau_prior(tau, TAU_PRIOR), _nodes(states, np.asarray(good), rng)),
+            (np.zeros((tau.size, 1, 1)), _nodes(states, np.asarray(bad), rng)),
+            (tau_prior(tau, NONE_TAU_PRIOR), _nodes(states, np.asarray(good + bad), rng)),
         )
     )
     beyond = _MARGIN * span + floor
@@ -174,17 +178,9 @@ def state_grids(
         shared=shared,
         couple=np.zeros((1, 1)),
         y=y,
-        layout=np.arange(len(shared.prior)) > 0,
+        layout=tau > 0,
     )
     return grids, -_penalty(FITTED * states.at.size, both)
-
-
-def _of_builds(alike: float | None) -> Floats:
-    """Log weights of kernels that are alike, with this probability, and of those that are not; none
-    where these stand elsewhere.
-    """
-    weight = np.zeros(2) if alike is None else np.log([alike, 1 - alike])
-    return weight[:, None, None]
 
 
 def _states(both: Floats, count: int, floor: float, outlier: float) -> States:

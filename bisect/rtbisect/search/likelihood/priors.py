@@ -124,12 +124,12 @@ def boot_grids(
         mu = centre + reach[:, None] * np.linspace(-1, 1, _MU_NODES)
         sides.append(_grid(mu, scales, tau, extent))
     # The prior of tau stands once: with the good side, and with the shared one.
-    sides[0].prior[...] += _tau_prior(tau, TAU_PRIOR)
+    sides[0].prior[...] += tau_prior(tau, TAU_PRIOR)
     middle, half = (low + high) / 2, (high - low) / 2
     reach = half + np.hypot(_REACH * typical, _REACH * tau) / 2
     mu = middle + reach[:, None] * np.linspace(-1, 1, _SHARED_NODES)
     shared = _grid(mu, _extended(scales, extent), tau, extent)
-    shared.prior[...] += _tau_prior(tau, NONE_TAU_PRIOR)
+    shared.prior[...] += tau_prior(tau, NONE_TAU_PRIOR)
     shared.prior[...] += _log_density(shared.sigma, extent)[None, :, None]
     beyond = _MARGIN * extent.span
     y = np.linspace(extent.low - beyond, extent.high + beyond, _BINS)
@@ -185,7 +185,7 @@ def _spread(values: Floats, floor: float) -> float:
     return max(deviation, _OF_DEVIATION * float(values.std()), floor)
 
 
-def _tau_prior(tau: Floats, prior: tuple[float, float]) -> Floats:
+def tau_prior(tau: Floats, prior: tuple[float, float]) -> Floats:
     """Log prior of the nodes of tau, the first of which is 0; shape (t, 1, 1)."""
     zero, slope = prior
     if tau.size == 1:
