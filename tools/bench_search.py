@@ -33,7 +33,7 @@ from searchbench.world import Cell
 HERE = Path(__file__).resolve().parent
 #: Kinds of cells other than a plain one, by their group.
 KINDS = {"strange": Strange, "bursts": Bursty}
-GROUPS = ("main", "grid", "graphs", "fresh", *KINDS)
+GROUPS = ("main", "grid", "graphs", "fresh", "equal", *KINDS)
 
 
 def trial(cell: Cell, arm: str, number: int) -> tables.Trial:

@@ -56,6 +56,7 @@ PROVED: dict[str, Limits | None] = {
     "ours-proved-no-share-reach": None,
     "ours-site": OF_SITE,
     "ours-run": OF_RUN,
+    "ours-run-no-other-kernels": OF_RUN,
     "ours-relinked": replace(AMPLE, layout_below=0.0),
     "oracle-proved": None,
 }
@@ -63,6 +64,7 @@ PROVED: dict[str, Limits | None] = {
 #: tell of noise, which it knows.
 PARTS = {
     "ours-run": Parts(layouts=False),
+    "ours-run-no-other-kernels": Parts(layouts=False, other_kernels=False),
     "ours-relinked": Parts(layouts=False),
     "ours-no-controls": Parts(controls=False),
     "ours-no-layouts": Parts(layouts=False),

@@ -44,8 +44,9 @@ class Cell:
     with kind "kernels" those of two real kernels. With kind "count" boots are numbers
     of events, EVENTS of a good kernel and exp(`effect`) times as many of a bad one. With kind
     "fails" each boot fails (1) or passes (0): `rate` of those of a good kernel fail, and `effect`
-    more of a bad one. `drift` is what a boot adds to the level of the host for all boots to come,
-    standard deviation.
+    more of a bad one. `equal` is the share of commits, culprits and merges aside, that have the
+    kernel of their parent. `drift` is what a boot adds to the level of the host for all boots to
+    come, standard deviation.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Cell:
     two: float = 0.0
     steps: int = 0
     broken: float = 0.0
+    equal: float = 0.0
     kind: str = "location"
     rate: float = 0.0
     pool: str = ""
@@ -117,7 +119,7 @@ class World:
 
     def build(self, sha: str) -> str | None:
         self.built.add(sha)
-        return None if sha in self.broken else f"kernel of {sha}"
+        return None if sha in self.broken else f"kernel of {self._kernel(sha)}"
 
     def boot(self, sha: str) -> tuple[RunStatus, float]:
         return RunStatus.COMPLETE, self.values(sha, 1)[0]
@@ -127,8 +129,10 @@ class World:
 
     def values(self, sha: str, runs: int, layout: int = 0) -> list[float]:
         """The runs of one fresh boot; another layout is another build."""
+        self.built.add(f"{sha}/{layout}" if layout else sha)
+        # Boots of equal kernels are boots of one build.
+        sha = self._kernel(sha)
         key = f"{sha}/{layout}" if layout else sha
-        self.built.add(key)
         self.boots += 1
         self.runs += runs
         number = self.taken[key] = self.taken.get(key, 0) + 1
@@ -151,6 +155,17 @@ class World:
         if cell.kind == "variance" and self.share(sha):
             own *= 1 + cell.effect
         return [centre + own * self._draw(rng) for _ in range(runs)]
+
+    def _kernel(self, sha: str) -> str:
+        """The first commit with the kernel of `sha`."""
+        index, parents = self.ancestry.index, self.ancestry.parents
+        while self.cell.equal and (i := index.get(sha)) is not None and i not in self.culprits:
+            alone = len(self.graph.commits[i].parents) == 1
+            rng = np.random.default_rng([self.seed, i, 0, 2])
+            if not alone or rng.random() >= self.cell.equal:
+                break
+            sha = self.graph.commits[parents[i][0]].sha if parents[i] else self.graph.older
+        return sha
 
     def share(self, sha: str) -> float:
         """Share of the effect that `sha` shows."""

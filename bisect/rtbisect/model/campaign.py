@@ -313,14 +313,6 @@ class Limits:
     #: Where builds may differ as much, a range is split at a revision that lies between its ends in
     #: two builds; the parts take over the boots of all builds. Not in campaigns that began before.
     split_builds: bool = True
-    #: Looks at shares of failures have one p value together. Not in campaigns that began before.
-    share_looks: bool = True
-    #: Shares differ by the smallest effect where their interval reaches it, not where what was
-    #: measured does. Not in campaigns that began before.
-    share_reach: bool = True
-    #: Boots that something else on the machine slowed are made again. Not in campaigns that began
-    #: before they were.
-    disturbed: bool = True
     #: Boots of a search measure what the searched figure needs, and its proof what else a report
     #: tells, behind that. In campaigns that began before they did each boot measures all.
     short_boots: bool = True
@@ -329,9 +321,6 @@ class Limits:
     #: A boot to come takes what the windows take that it still has. In campaigns that began before
     #: it took the middle of all boots.
     short_costs: bool = True
-    #: Other builds of a proof are taken first where revisions have built. Not in campaigns that
-    #: began before they were.
-    failing_last: bool = True
     #: Of tests that are worth the same the first one is taken. In campaigns that began before it
     #: was so, it is the one that is best by the last bit.
     ties: bool = True
@@ -349,6 +338,17 @@ class Limits:
     #: likely commit. Not in campaigns that began before.
     whole_proof: bool = True
     # Not in campaigns that began before, either:
+    #: Looks at shares of failures have one p value together.
+    share_looks: bool = True
+    #: Shares differ by the smallest effect where their interval reaches it, not where what was
+    #: measured does.
+    share_reach: bool = True
+    #: Boots that something else on the machine slowed are made again.
+    disturbed: bool = True
+    #: Other builds of a proof are taken first where revisions have built.
+    failing_last: bool = True
+    #: Candidates whose build is likely a known kernel are worth less.
+    other_kernels: bool = True
     #: A kernel of which more boots hang or die passes no comparison.
     deaths: bool = True
     #: Ends that are compared on all figures are booted beyond `calibrate_max` where that decides.
@@ -415,6 +415,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "proves_again": False,
     "merged_branches": False,
     "whole_proof": False,
+    "other_kernels": False,
     "deaths": False,
     "looks_beyond": False,
     "rounded": False,

@@ -65,12 +65,12 @@ def _with_kernel(setup: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_rules(setup: dict[str, Any]) -> dict[str, Any]:
-    """Versions 3 to 14 did not know the rules that came after them."""
+    """Versions 3 to 17 did not know the rules that came after them."""
     limits = setup["limits"]
     return setup | {"limits": limits | first_rules(limits)}
 
 
-@kept_as("Setup", _with_sought, _with_kernel, *[_with_rules] * 14)
+@kept_as("Setup", _with_sought, _with_kernel, *[_with_rules] * 15)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """The fixed values of a campaign."""

@@ -59,6 +59,9 @@ class Parts:
     #: Of tests that are worth the same the first one is taken, and not what a processor rounds up;
     #: not in campaigns that began before it was so.
     ties: bool = True
+    #: Candidates whose build is likely a known kernel are worth less; not in campaigns that began
+    #: before they were.
+    other_kernels: bool = True
     #: A proof takes boots as they are where the machine drifts, and decides where builds are spent;
     #: not in campaigns that began before it did.
     whole_proof: bool = True

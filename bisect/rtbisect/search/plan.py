@@ -16,6 +16,7 @@ import numpy as np
 
 from rtbisect.search.information import entropy, information, normal_bits
 from rtbisect.search.likelihood.chain import FEWEST
+from rtbisect.search.other_kernels import other_kernels
 from rtbisect.search.outlook import levels
 from rtbisect.search.spec import NONE_AT_MOST, BootPurpose, Trial
 
@@ -134,6 +135,10 @@ class _Picker:
         self._groups = [_parts(state.belief)]
         #: Bits and layout of one more boot, by candidate.
         self._repeats = _repeats(state, state.belief)
+        #: None as long as each build is taken to be another kernel.
+        self._other = None
+        if spec.parts.other_kernels:
+            self._other = other_kernels(state.ancestry, ledger.equal, self._built)
 
     def leave_out(self, sha: str) -> None:
         """Choose no boot of a revision, where another one tells something."""
@@ -148,12 +153,13 @@ class _Picker:
         fresh, gain = self._gains()
         # Useless boots are left out first: beside commits that fail, a small worth of a good
         # test is still worth more than a cheap one that tells nothing.
-        worth = np.where(gain >= USELESS_BITS, gain, 0.0) * self._worth
+        expected = self._expected(gain)
+        worth = np.where(gain >= USELESS_BITS, expected, 0.0) * self._worth
         best = self._best(worth)
         sha, place, bits = self._best_other_layout(fresh)
         spec = self._state.spec
         cost = (spec.layout_cost_s or 0.0) * spec.parts.costs + spec.boot_cost_s
-        if bits / cost > gain[best] * self._worth[best] and bits >= USELESS_BITS:
+        if bits / cost > expected[best] * self._worth[best] and bits >= USELESS_BITS:
             number = self._state.ledger.next_layout(sha)
             self._take(place, Trial(sha, BootPurpose.SEARCH, layout=number))
             return True
@@ -176,9 +182,15 @@ class _Picker:
             gain[i] = (min(gain[i], bits) if self.picked else bits) * eligible[i]
         return fresh, gain
 
+    def _expected(self, gain: Floats) -> Floats:
+        """Bits of a boot of each candidate (n,), by what its build may turn out to be."""
+        if self._other is None:
+            return gain
+        return self._other.bits(gain, self._state.ancestry.mass(self._state.belief.commits))
+
     def worths(self) -> tuple[Worth, ...]:
         """What one boot of each candidate is worth now."""
-        _fresh, gain = self._gains()
+        gain = self._expected(self._gains()[1])
         rows = zip(self._shas, gain.tolist(), self._worth.tolist(), strict=True)
         return tuple(Worth(sha, bits, 1 / per_s) for sha, bits, per_s in rows)
 
