@@ -75,12 +75,14 @@ COMMANDS = Commands(
 @click.option(
     "--state",
     type=click.Path(path_type=Path),
-    help="State directory (default: $RTBISECT_STATE, else $XDG_STATE_HOME/rtbisect).",
+    help="State directory (default: $RTBISECT_STATE, else $XDG_STATE_HOME/rtbisect, else"
+    " ~/.local/state/rtbisect).",
 )
 @click.pass_context
 def main(context: click.Context, state: Path | None) -> None:
     """Find the commit that changed a noisy measurement. `run` works for any command in any git
-    repository; the other commands are for Linux kernels whose isolated CPUs became noisy.
+    repository; `bisect`, `check` and `watch` are for Linux kernels whose isolated CPUs became
+    noisy.
 
     Example: rtbisect run --good v1.2 --bad main --metric p99_us -- ./bench.sh
     """

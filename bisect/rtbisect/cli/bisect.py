@@ -150,7 +150,7 @@ def bisect(
 @click.option(
     "--count",
     type=click.Choice([INSTRUCTIONS]),
-    help="Count what the command executes: the number to search, or evidence beside --metric.",
+    help="Count executed instructions: the figure to search, or, with --metric, further evidence.",
 )
 @click.option(
     "--better",
@@ -203,14 +203,15 @@ def bisect(
     "products",
     multiple=True,
     metavar="FILE",
-    help="File or folder that --build leaves; revisions with equal ones share their runs.",
+    help="File or folder that --build leaves; revisions with equal ones share their runs. May be"
+    " repeated.",
 )
 @click.option(
     "--skip",
     "left_out",
     multiple=True,
     metavar="REV|RANGE",
-    help="Do not test this revision, or this range A..B.",
+    help="Do not test this revision, or this range A..B. May be repeated.",
 )
 @click.option(
     "--first-parent", is_flag=True, help="Follow first parents only: a merge is one step."
@@ -220,7 +221,8 @@ def bisect(
     "paths",
     multiple=True,
     metavar="PATH",
-    help="Only commits that touch PATH (from the top of the repository) are candidates.",
+    help="Only commits that touch PATH (from the top of the repository) are candidates. May be"
+    " repeated.",
 )
 @click.option(
     "--submodules/--no-submodules",
@@ -244,7 +246,8 @@ def bisect(
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="FILES",
-    help="Copy this file or folder of your work tree into each revision, as a new benchmark.",
+    help="Copy this file or folder of your work tree into each revision, as a new benchmark. May"
+    " be repeated.",
 )
 @click.option(
     "--max-runs",

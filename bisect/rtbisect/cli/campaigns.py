@@ -74,10 +74,10 @@ def status(output: Output, campaign: str | None, everything: bool, files: Answer
 @click.argument("campaign", required=False)
 @answers
 def stop(output: Output, campaign: str | None) -> int:
-    """End CAMPAIGN, or the one that runs, after the run under way; it can be resumed.
+    """Pause CAMPAIGN, or the one that runs, after its current build or run.
 
-    Waits for that run, then says where the campaign stands. What was measured is kept, and
-    `rtbisect resume` goes on. To interrupt a run, too: Ctrl-C where it runs.
+    Waits for that, then says where the campaign stands. What was measured is kept, and
+    `rtbisect resume` goes on. To interrupt the current step as well: Ctrl-C where it runs.
     """
     store = output.store
     deadline = time.monotonic() + BEGINS_S
@@ -145,12 +145,12 @@ def _row(store: CampaignStore, name: str, *, running: bool) -> tuple[dict[str, A
 @click.option(
     "--again",
     metavar="REV",
-    help="Run this commit of a `run` again, also of one that has its answer: it is judged anew.",
+    help="Make more runs of this commit of a `run`, then compute its answer again.",
 )
 @click.option(
     "--runs",
     type=WholeNumber(1, MOST_AGAIN),
-    help=f"Number of runs of --again, beside the budget (default: {FEW_AGAIN}).",
+    help=f"Number of runs of --again; they do not use up the budget (default: {FEW_AGAIN}).",
 )
 @time_option
 @files_options

@@ -73,7 +73,7 @@ PARTS: Mapping[str, Callable[[Output, Path | None], Iterator[Check]]] = {
     "mail": _mail,
 }
 COMMANDS = {
-    "run": "run, status, report lint, rejudge, figures",
+    "run": "run, resume, status, stop, report lint, rejudge, figures",
     "demo": "demo, case",
     "lab": "check, bisect, watch, try, lab, host",
     "mail": "report propose, mail",

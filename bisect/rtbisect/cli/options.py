@@ -48,7 +48,10 @@ suite_option = click.option(
 )
 metric_option = click.option("--metric", help="Metric of the suite (default: its primary one).")
 seed_option = click.option(
-    "--seed", type=WholeNumber(0, 2**63 - 1), default=0, help="Seed of every random choice."
+    "--seed",
+    type=WholeNumber(0, 2**63 - 1),
+    default=0,
+    help="Seed of every random choice (default: 0).",
 )
 #: Of the commands that a person answers for.
 by_option = click.option(
@@ -102,7 +105,7 @@ time_option = click.option(
     "time_s",
     callback=_seconds,
     metavar="TIME",
-    help="Start no run after this time, as 30m, and answer with what is known.",
+    help="Start no run after this time (90s, 30m, 2h), and answer with what is known.",
 )
 
 sure_option = click.option(
