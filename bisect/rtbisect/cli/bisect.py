@@ -68,7 +68,8 @@ FEWEST_RUNS = 36
 @click.option(
     "--max-boots",
     type=WholeNumber(FEWEST_RUNS, MOST_BOOTS),
-    help="Maximum number of boots, including the proof (default: that of the site).",
+    help="Maximum number of boots, including the proof (default: that of the site; without one, as"
+    " many as the forecast asks for, up to 500).",
 )
 @sure_option
 @seed_option
