@@ -68,7 +68,9 @@ python3 -m venv build
 build/bin/pip --quiet --disable-pip-version-check wheel --no-deps --wheel-dir wheels "$CLONE"
 try "$(echo "$HOME"/wheels/*.whl)"
 try "$CLONE"
-try "git+file://$CLONE"
+# The address of docs/install.md. The pipx of Debian 12 takes none without a host, as file:///srv.
+git config --global "url.file://$CLONE.insteadOf" https://git.example.org/rtbisect.git
+try git+https://git.example.org/rtbisect.git
 EOF
 }
 
