@@ -129,10 +129,11 @@ class World:
 
     def values(self, sha: str, runs: int, layout: int = 0) -> list[float]:
         """The runs of one fresh boot; another layout is another build."""
-        self.built.add(f"{sha}/{layout}" if layout else sha)
+        suffix = f"/{layout}" if layout else ""
+        self.built.add(sha + suffix)
         # Boots of equal kernels are boots of one build.
         sha = self._kernel(sha)
-        key = f"{sha}/{layout}" if layout else sha
+        key = sha + suffix
         self.boots += 1
         self.runs += runs
         number = self.taken[key] = self.taken.get(key, 0) + 1

@@ -37,36 +37,25 @@ class OtherKernels:
     #: Chance that each candidate (n,) is a kernel that is not known yet; 1 of those that are built,
     #: so that their bits stay as they are.
     chance: Floats
-    #: The last build among the ancestors of each one (n,), -1 for the older end, and the first one
-    #: among its descendants.
-    older: Numbers
-    newer: Numbers
+    #: Bits about the culprit that it tells if a candidate (n,) is a known kernel.
+    told: Floats
 
-    def bits(self, fresh: Floats, mass: Floats) -> Floats:
+    def bits(self, fresh: Floats) -> Floats:
         """Bits (n,) that a candidate is worth: those that it tells if it is a known kernel, and,
         times the chance of another one, what `fresh` (n,), the bits of a boot of that, has beyond
-        them. `mass` (n,) are the probabilities that the culprit is a candidate or its ancestor.
+        them.
         """
-        told = np.minimum(fresh, self._told(mass))
+        told = np.minimum(fresh, self.told)
         bits: Floats = told + self.chance * (fresh - told)
         return bits
 
-    def _told(self, mass: Floats) -> Floats:
-        """Bits (n,) of learning whether a candidate is the kernel of the build before it or of the
-        one after it: on which side of it the culprit lies, where it lies between these two.
-        """
-        up_to = np.append(mass, 0.0)
-        before = np.maximum(mass - up_to[self.older], 0.0)
-        behind = np.maximum(up_to[self.newer] - mass, 0.0)
-        between = np.maximum(before + behind, 1e-300)
-        share = before / between
-        told: Floats = between * entropy(np.stack((share, 1 - share), axis=1))
-        return told
 
-
-def other_kernels(ancestry: Ancestry, equal: EqualKernels, built: Bools) -> OtherKernels | None:
+def other_kernels(
+    ancestry: Ancestry, equal: EqualKernels, built: Bools, commits: Floats
+) -> OtherKernels | None:
     """What the builds so far say of the others; None as long as no two of them were one kernel, or
-    nobody knows those of the ends. `built` (n,) are the candidates that need no build.
+    nobody knows those of the ends. `built` (n,) are the candidates that need no build,
+    `commits` (n,) the probabilities that one is the culprit.
 
     Commits change the kernel independently of each other, with one chance that follows from the
     builds. Between two revisions lie the commits that only the newer one has.
@@ -88,7 +77,22 @@ def other_kernels(ancestry: Ancestry, equal: EqualKernels, built: Bools) -> Othe
     chance[kernel[older] == kernel[newer]] = TAKEN_BACK
     chance = np.maximum(chance, TAKEN_BACK)
     chance[built] = 1.0
-    return OtherKernels(chance, at[older], at[newer])
+    return OtherKernels(chance, _told(ancestry.mass(commits), at[older], at[newer]))
+
+
+def _told(mass: Floats, older: Numbers, newer: Numbers) -> Floats:
+    """Bits (n,) of learning whether a candidate is the kernel of the build before it or of the one
+    after it, at these places (n,), -1 for the older end: on which side of it the culprit lies,
+    where it lies between these two. `mass` (n,) are the probabilities that it is a candidate or
+    one of its ancestors.
+    """
+    up_to = np.append(mass, 0.0)
+    before = np.maximum(mass - up_to[older], 0.0)
+    behind = np.maximum(up_to[newer] - mass, 0.0)
+    between = np.maximum(before + behind, 1e-300)
+    share = before / between
+    told: Floats = between * entropy(np.stack((share, 1 - share), axis=1))
+    return told
 
 
 def _nearest(ancestry: Ancestry, at: Numbers, changes: Floats) -> tuple[Numbers, Numbers]:

@@ -138,7 +138,8 @@ class _Picker:
         #: None as long as each build is taken to be another kernel.
         self._other = None
         if spec.parts.other_kernels:
-            self._other = other_kernels(state.ancestry, ledger.equal, self._built)
+            commits = state.belief.commits
+            self._other = other_kernels(state.ancestry, ledger.equal, self._built, commits)
 
     def leave_out(self, sha: str) -> None:
         """Choose no boot of a revision, where another one tells something."""
@@ -184,9 +185,7 @@ class _Picker:
 
     def _expected(self, gain: Floats) -> Floats:
         """Bits of a boot of each candidate (n,), by what its build may turn out to be."""
-        if self._other is None:
-            return gain
-        return self._other.bits(gain, self._state.ancestry.mass(self._state.belief.commits))
+        return gain if self._other is None else self._other.bits(gain)
 
     def worths(self) -> tuple[Worth, ...]:
         """What one boot of each candidate is worth now."""

@@ -20,11 +20,12 @@ from searchbench.world import Cell, world
 SIZE = 40
 
 
-def asked(signatures, graph=None, silent=()):
+def asked(signatures, graph=None, silent=(), commits=0.0):
     ancestry = Ancestry(chain(SIZE) if graph is None else graph)
     needs_none = np.zeros(ancestry.size, dtype=np.bool_)
     needs_none[ancestry.places(signatures)] = True
-    return other_kernels(ancestry, EqualKernels(signatures, frozenset(), silent, {}), needs_none)
+    equal = EqualKernels(signatures, frozenset(), silent, {})
+    return other_kernels(ancestry, equal, needs_none, np.zeros(ancestry.size) + commits)
 
 
 def chances(signatures, graph=None, silent=()):
@@ -97,19 +98,19 @@ def test_a_side_branch_lies_not_between_revisions_of_the_mainline():
 
 
 def test_bits_of_a_known_kernel_tell_of_the_commits_between():
-    found = asked(EQUAL)
-    assert found is not None
     commits = np.zeros(SIZE)
     commits[[5, 25]] = 0.5
-    mass, fresh = commits.cumsum(), np.ones(SIZE)
-    bits = found.bits(fresh, mass)
+    found = asked(EQUAL, commits=commits)
+    assert found is not None
+    fresh = np.ones(SIZE)
+    bits = found.bits(fresh)
     # Of what is built, those of a boot; c20 lies between both commits, which a known kernel tells
     # apart, too; c28 does not.
     assert bits[[4, 30]].tolist() == [1.0, 1.0]
     assert bits[20] == pytest.approx(1.0)
     assert bits[28] == pytest.approx(found.chance[28])
     # Never more than another kernel tells.
-    assert found.bits(fresh / 4, mass)[20] == pytest.approx(0.25)
+    assert found.bits(fresh / 4)[20] == pytest.approx(0.25)
 
 
 def test_histories_of_any_length():
