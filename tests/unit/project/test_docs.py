@@ -15,7 +15,7 @@ PAGES = sorted(
 )
 #: Files that only a campaign, a lab, a reader or another tree has.
 MADE = re.compile(
-    r"tools/testing/|reports/<?campaign|reports/bisect|artefact/|lava-jobs/suites/(<suite>|switches|softirqs)"
+    r"^build/|tools/testing/|reports/<?campaign|reports/bisect|artefact/|lava-jobs/suites/(<suite>|switches|softirqs)"
     r"|(thresholds|docs/suites)/<suite>|thresholds/(switches|softirqs)|suites/(<suite>|softirqs)"
 )
 
