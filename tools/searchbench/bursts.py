@@ -45,6 +45,8 @@ _HELD, _LEVELS = 60.0, 0.6
 #: many runs in a row the machine keeps one, both log uniform; where it moves once, before which
 #: run.
 _APART, _KEPT, _MOVES = (5.0, 30.0), (4.0, 40.0), (6, 120)
+#: Machines on which the speed of each run comes by lot: the share of slow runs.
+_SLOW = (0.2, 0.8)
 #: One that drifts: by how much from run to run, log uniform.
 _SLOPE = (0.005, 0.05)
 
@@ -112,6 +114,12 @@ def moved_once(rng: np.random.Generator, runs: int) -> list[float]:
     return (apart * (np.arange(runs) >= rng.integers(*_MOVES))).tolist()
 
 
+def by_lot(rng: np.random.Generator, runs: int) -> list[float]:
+    """The same of a machine on which each run has one of two speeds by lot."""
+    apart, slow = math.exp(rng.uniform(*np.log(_APART))), rng.uniform(*_SLOW)
+    return (apart * (rng.random(runs) < slow)).tolist()
+
+
 def drifting(rng: np.random.Generator, runs: int) -> list[float]:
     """The same of a machine that becomes slower, or faster, by little from run to run."""
     slope = math.exp(rng.uniform(*np.log(_SLOPE))) * (-1 if rng.random() < 0.5 else 1)
@@ -123,7 +131,13 @@ def _shifted(rng: np.random.Generator) -> float:
 
 
 #: Machines that are made up.
-MADE = {"simulated": simulated, "speeds": two_speeds, "moves": moved_once, "drifts": drifting}
+MADE = {
+    "simulated": simulated,
+    "speeds": two_speeds,
+    "moves": moved_once,
+    "lots": by_lot,
+    "drifts": drifting,
+}
 
 
 @lru_cache(maxsize=4)

@@ -321,23 +321,20 @@ class Limits:
     #: A boot to come takes what the windows take that it still has. In campaigns that began before
     #: it took the middle of all boots.
     short_costs: bool = True
-    #: Of tests that are worth the same the first one is taken. In campaigns that began before it
-    #: was so, it is the one that is best by the last bit.
+    # Not in campaigns that began before, either:
+    #: Of tests that are worth the same the first one is taken, not what is best by the last bit.
     ties: bool = True
-    #: Where no other builds are left to decide, culprit and parent are booted on. In campaigns that
-    #: began before they were, the first look at them was the last.
+    #: Where no other builds are left to decide, culprit and parent are booted on.
     pair_decides: bool = True
     #: A commit that a proof left undecided, and that is likely enough with its boots, is proved
-    #: once more on others. In campaigns that began before it was, the search ended open.
+    #: once more on others.
     proves_again: bool = True
-    #: Of a part of a range that ends at a merge which is not worse than a parent of it, the branch
-    #: of that parent is searched. In campaigns that began before it was, the part ended open.
+    #: Where a part ends at a merge that is not worse than a parent of it, that branch is searched.
     merged_branches: bool = True
     #: A proof takes boots as they are where the machine drifts, boots no revert that is the kernel
     #: of a parent, and counts its last boots, too; where only builds are spent it decides about a
-    #: likely commit. Not in campaigns that began before.
+    #: likely commit.
     whole_proof: bool = True
-    # Not in campaigns that began before, either:
     #: Looks at shares of failures have one p value together.
     share_looks: bool = True
     #: Shares differ by the smallest effect where their interval reaches it, not where what was
@@ -358,6 +355,8 @@ class Limits:
     rounded: bool = True
     #: A machine may have two speeds.
     speeds: bool = True
+    #: Which of them a boot has may come by lot.
+    speeds_by_lot: bool = True
     #: A machine may drift.
     drift: bool = True
 
@@ -420,6 +419,7 @@ FIRST_RULES: Mapping[str, Any] = {
     "looks_beyond": False,
     "rounded": False,
     "speeds": False,
+    "speeds_by_lot": False,
     "grows_to": 0,
     "drift": False,
 }

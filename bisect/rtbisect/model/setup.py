@@ -70,7 +70,7 @@ def _with_rules(setup: dict[str, Any]) -> dict[str, Any]:
     return setup | {"limits": limits | first_rules(limits)}
 
 
-@kept_as("Setup", _with_sought, _with_kernel, *[_with_rules] * 15)
+@kept_as("Setup", _with_sought, _with_kernel, *[_with_rules] * 16)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """The fixed values of a campaign."""

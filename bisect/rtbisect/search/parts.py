@@ -67,6 +67,8 @@ class Parts:
     whole_proof: bool = True
     #: A machine may have two speeds; not in campaigns that began before it might.
     speeds: bool = True
+    #: Which speed a run has may come by lot; not in campaigns that began before it might.
+    speeds_by_lot: bool = True
     #: A machine may drift; not in campaigns that began before it might.
     drift: bool = True
     #: Boots may fall into a few states.

@@ -109,7 +109,8 @@ class SearchState:
         spec = self.spec
         if not (spec.parts.speeds and self._may_move):
             return NO_SPEEDS
-        return at_one_speed(spec.threshold, spec.graph.ends, self.events)
+        lots = spec.parts.speeds_by_lot
+        return at_one_speed(spec.threshold, spec.graph.ends, self.events, lots=lots)
 
     @cached_property
     def drift(self) -> AtOneSpeed:
@@ -137,8 +138,9 @@ class SearchState:
         """What a proof has to know where the machine has two speeds. While it takes boots in turns
         a drift is the same for all.
         """
-        graph = self.spec.graph
-        return Before(graph.ends, self.events) if self.two_speeds else None
+        if not self.two_speeds:
+            return None
+        return Before(self.spec.graph.ends, self.events, self.spec.parts.speeds_by_lot)
 
     @cached_property
     def off_levels(self) -> tuple[bool, ...]:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A machine that has two speeds, and keeps each of them for some runs in a row; or one that drifts.
+"""A machine that has two speeds, or one that drifts.
 
 A processor leaves its turbo mode, a neighbour comes and goes, a virtual machine is moved: from one
-run to the next all revisions are slower, or faster. Ends that are booted in turns still differ, but
-runs of different times cannot be compared. What the speed adds is taken out of each run before the
-search weighs it (`likelihood/chain.py`); what was measured stays as it is.
+run to the next all revisions are slower, or faster, and stay so for some runs. Or each run has one
+of two speeds by lot: its memory happens to share cache sets, or it starts on another core. Ends
+that are booted in turns still differ, but runs of different times cannot be compared. What the
+speed adds is taken out of each run before the search weighs it (`likelihood/chain.py`); what was
+measured stays as it is.
 """
 
 from __future__ import annotations
@@ -39,26 +41,30 @@ class Before:
     #: The older one first.
     ends: tuple[str, str]
     events: tuple[Event, ...]
+    #: See `at_one_speed`.
+    lots: bool = True
 
     def at_one_speed(self, threshold: Threshold, events: Sequence[Event]) -> AtOneSpeed:
         """The same of the events that follow; their numbers begin with 0."""
         known = len(self.events)
-        found = at_one_speed(threshold, self.ends, (*self.events, *events))
+        heard = (*self.events, *events)
+        found = at_one_speed(threshold, self.ends, heard, lots=self.lots)
         return {number - known: value for number, value in found.items() if number >= known}
 
 
 def at_one_speed(
-    threshold: Threshold, ends: tuple[str, str], events: Sequence[Event]
+    threshold: Threshold, ends: tuple[str, str], events: Sequence[Event], *, lots: bool
 ) -> AtOneSpeed:
     """What the boots among these events, in the order of their time, would have measured at the
     speed that their host had first; those alone that another speed has changed, and None where
-    nobody knows. Speeds multiply what is above 0. The figure is no share and no count.
+    nobody knows. Speeds multiply what is above 0. The figure is no share and no count. `lots`:
+    which speed a boot has may come by lot.
     """
     sides = {(end, 0): side for side, end in enumerate(ends)}
     return _without(
         threshold,
         events,
-        lambda runs: speeds_of([(value, sides.get(build)) for value, build in runs]),
+        lambda runs: speeds_of([(value, sides.get(build)) for value, build in runs], lots=lots),
     )
 
 

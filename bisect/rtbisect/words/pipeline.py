@@ -160,9 +160,9 @@ def _range(data: Mapping[str, Any]) -> str:
 
 def _speeds(data: Mapping[str, Any]) -> str:
     return (
-        "the machine changed its speed: {other} of {boots} {voice.run}s ran at another speed than"
-        " the first ones ({effect}), whatever the revision, and are corrected for it"
-    ) + ("; {unknown} whose speed is unclear are left out" if data["unknown"] else "")
+        "{voice.run}s have two levels, whatever the revision ({effect}): {other} of {boots} are at"
+        " another level than the first ones, and are corrected for it"
+    ) + ("; {unknown} whose level is unclear are left out" if data["unknown"] else "")
 
 
 def _longer(data: Mapping[str, Any]) -> str:

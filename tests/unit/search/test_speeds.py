@@ -46,7 +46,7 @@ def kept(runs, every, apart):
 @pytest.mark.parametrize("every", [6, 20, 30])
 def test_the_speed_of_each_run_is_told_where_it_lasts(every):
     slow = kept(60, every, 15.0)
-    told = speeds_of(in_turns(60, slow, np.random.default_rng(1)))
+    told = speeds_of(in_turns(60, slow, np.random.default_rng(1)), lots=True)
     known = [(one, other) for one, other in zip(told, slow, strict=True) if one is not None]
     assert len(known) > 50
     assert all(abs(one - other) < 1.5 for one, other in known)
@@ -56,13 +56,13 @@ def test_the_speed_of_each_run_is_told_where_it_lasts(every):
 def test_a_machine_with_one_speed_has_none(seed):
     rng = np.random.default_rng(seed)
     noise = [float(v) for v in rng.standard_t(3, 60)]
-    assert speeds_of(in_turns(60, noise, rng)) == ()
+    assert speeds_of(in_turns(60, noise, rng), lots=True) == ()
 
 
 def test_bursts_of_all_heights_are_no_speed():
     rng = np.random.default_rng(2)
     slow = [float(rng.uniform(6, 40)) * (number // 6 % 2) for number in range(60)]
-    assert speeds_of(in_turns(60, slow, rng)) == ()
+    assert speeds_of(in_turns(60, slow, rng), lots=True) == ()
 
 
 def test_what_the_newer_end_has_more_of_is_no_speed():
@@ -70,13 +70,13 @@ def test_what_the_newer_end_has_more_of_is_no_speed():
     rng = np.random.default_rng(3)
     runs = in_turns(80, [0.0] * 80, rng)
     by_lot = [(y + 15 * (end == 1 and rng.random() < 0.5), end) for y, end in runs]
-    assert speeds_of(by_lot) == ()
+    assert speeds_of(by_lot, lots=True) == ()
 
 
 def test_a_few_runs_tell_of_no_speed():
-    assert speeds_of([]) == speeds_of([(100.0, 0), (104.0, 1)]) == speeds_of([(1.0, None)]) == ()
-    assert speeds_of([(100.0, z) for z in (0, 1) * 20]) == ()
-    assert speeds_of([(100.0 + z, z) for z in (0, 1) * 20]) == ()
+    alike, apart = ([(100.0 + step * z, z) for z in (0, 1) * 20] for step in (0, 1))
+    for runs in ([], [(100.0, 0), (104.0, 1)], [(1.0, None)], alike, apart):
+        assert speeds_of(runs, lots=True) == ()
 
 
 def heard(values, *, shas=(*ENDS, *ENDS[::-1]), host=""):
@@ -102,7 +102,7 @@ def of_a_move(to, runs=16, step=5.0):
 @pytest.mark.parametrize("to", [0.6, 1.5])
 def test_boots_are_compared_at_the_speed_that_came_first(to):
     values, level = of_a_move(to)
-    there = at_one_speed(WAIT, ENDS, heard(values))
+    there = at_one_speed(WAIT, ENDS, heard(values), lots=True)
     assert there
     assert min(there) >= 15
     told = [there.get(n, value) for n, value in enumerate(values)]
@@ -114,7 +114,7 @@ def test_boots_are_compared_at_the_speed_that_came_first(to):
 def test_speeds_multiply_what_is_above_zero_and_add_to_what_is_not():
     values, level = of_a_move(1.0)
     added = [v - 100 + 30 * (n >= 16) for n, v in enumerate(values)]
-    there = at_one_speed(WAIT, ENDS, heard(added))
+    there = at_one_speed(WAIT, ENDS, heard(added), lots=True)
     assert all(v is None or abs(v - (level[n] - 100)) < 1.5 for n, v in there.items())
     assert len(there) > 12
 
@@ -132,7 +132,7 @@ def test_speeds_of_other_figures(figure):
     ends = ENDS if figure.better is Better.LOWER else ENDS[::-1]
     floor = figure.floor
     seen = heard([(v + 20) * 1.5 - 20 if n >= 16 else v for n, v in enumerate(level)])
-    there = at_one_speed(figure, ends, seen if floor else heard(values))
+    there = at_one_speed(figure, ends, seen if floor else heard(values), lots=True)
     assert len(there) > 12
     assert all(v is None or abs(v - level[n]) < 1.5 for n, v in there.items())
 
@@ -140,7 +140,7 @@ def test_speeds_of_other_figures(figure):
 def test_each_host_has_speeds_of_its_own():
     values, level = of_a_move(1.5)
     both = [*heard(values, host="one"), *heard(level, host="two")]
-    there = at_one_speed(WAIT, ENDS, both)
+    there = at_one_speed(WAIT, ENDS, both, lots=True)
     assert there
     assert max(there) < len(values)
 

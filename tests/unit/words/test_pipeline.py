@@ -266,14 +266,14 @@ def test_that_the_machine_may_be_shared_is_told_with_its_boots():
 
 @pytest.mark.parametrize(
     ("unknown", "more"),
-    [(0, ""), (4, "; 4 whose speed is unclear are left out")],
+    [(0, ""), (4, "; 4 whose level is unclear are left out")],
 )
-def test_that_the_machine_changed_its_speed_is_told_with_its_boots(unknown, more):
+def test_that_boots_have_two_levels_is_told_with_their_numbers(unknown, more):
     effect = Finding.of(Told.RATIO, ratio=1.85)
     said = told(SEARCHING, Searches.SPEEDS, effect=effect, other=40, unknown=unknown, boots=134)
     assert said == (
-        "the machine changed its speed: 40 of 134 boots ran at another speed than the first ones"
-        f" (ratio 1.85), whatever the revision, and are corrected for it{more}"
+        "boots have two levels, whatever the revision (ratio 1.85): 40 of 134 are at another level"
+        f" than the first ones, and are corrected for it{more}"
     )
 
 

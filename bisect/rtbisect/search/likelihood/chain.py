@@ -9,7 +9,7 @@ speed only.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
@@ -35,8 +35,19 @@ FEWEST = 3
 #: How many times likelier a chain has to make the runs than speeds that come by lot from run to
 #: run, each side with its own share: what comes and goes with a revision is no machine.
 KEPT = 1000.0
-#: The runs of one speed scatter at most so many times as those of the other.
-ALIKE = 3.0
+#: The runs of one speed scatter at most so many times as those of the other; and of a level that
+#: comes by lot.
+ALIKE, ALIKE_BY_LOT = 3.0, 4.0
+#: Levels by lot: how many times likelier runs are with two levels and one share for both ends than
+#: with one level, after what two more fitted numbers cost (BIC; Schwarz, 1978).
+LEVELS = 30.0
+#: How many times likelier a share for each end makes the runs, at most: a commit that changes the
+#: share is no machine.
+SHARES = 30.0
+#: The ends differ within a level by so many of its standard errors, at least (a scale of Student's
+#: t says less than a standard deviation: see ERROR), and by so many scales less than a level adds:
+#: else a run of the newer end at the lower level is one of the older at the higher.
+DIFFER, ERROR, BETWEEN = 4.0, 1.2, 3.0
 #: Probability from which on the speed of a run is known.
 SURE = 0.98
 #: What a speed adds is told in so many steps of a scale, or in up to twice as many: with each other
@@ -46,6 +57,8 @@ STEPS = 4
 ROUNDS, LAST_ROUNDS = 4, 12
 #: Changes of speed, and runs without one, that are taken to have been seen before.
 CHANGES, STAYS = 1.0, 10.0
+#: Fits of one level begin with so many times the spread of its runs.
+_SPREADS = (0.4, 1.0, 2.5)
 #: The scale of a run is at least this part of what a speed adds: some figures repeat to the digit.
 FINEST = 1e-3
 
@@ -64,23 +77,25 @@ class Speeds:
     high: float = 0.5
 
 
-def speeds_of(runs: Sequence[TimedRun]) -> tuple[float | None, ...]:
+def speeds_of(runs: Sequence[TimedRun], *, lots: bool) -> tuple[float | None, ...]:
     """What the speed of the machine adds to each run, None where nobody knows; empty where it has
-    one speed. `runs` in the order of their time, of one host.
+    one speed. `runs` in the order of their time, of one host. The speed may come by lot from run to
+    run, too, where `lots` says so.
     """
-    return _speeds_of(tuple(runs))
+    return _speeds_of(tuple(runs), lots=lots)
 
 
 @lru_cache(maxsize=8)
-def _speeds_of(runs: tuple[TimedRun, ...]) -> tuple[float | None, ...]:
+def _speeds_of(runs: tuple[TimedRun, ...], *, lots: bool) -> tuple[float | None, ...]:
     chain = _Chain(runs)
     fits = [chain.fitted(start, ROUNDS) for start in chain.starts]
     if not fits:
         return ()
     best = chain.fitted(max(fits, key=lambda fit: chain.weighed(fit).loglik), LAST_ROUNDS)
     weighed = chain.weighed(best)
-    kept = weighed.loglik - chain.by_lot(best) >= math.log(KEPT)
-    if best.added < APART * best.scale or not kept or not chain.levels(best, weighed.high):
+    if best.added < APART * best.scale:
+        return ()
+    if not (chain.lasts(best, weighed) or (lots and chain.drawn(best, weighed))):
         return ()
     step = told_step(best.scale)
     added = step * round(best.added / step)
@@ -111,6 +126,7 @@ class _Chain:
         #: (runs, 2): how likely each run is of either side, whatever it measured.
         self.sides = np.array([(0.5, 0.5) if z is None else (1.0 - z, float(z)) for _, z in runs])
         self.of_end = np.array([[z == side for side in (0, 1)] for _, z in runs], dtype=np.bool_)
+        self.of_an_end: Bools = np.array([z is not None for _, z in runs], dtype=np.bool_)
 
     @cached_property
     def stray(self) -> float:
@@ -202,13 +218,39 @@ class _Chain:
             )
         return fit
 
-    def by_lot(self, fit: Speeds) -> float:
-        """The log likelihood where the speed of each run comes by lot, with the share of slow runs
-        that suits each end, and all other revisions together, best.
+    def lasts(self, fit: Speeds, weighed: _Weighed) -> bool:
+        """Whether the machine keeps each speed for some runs: see KEPT."""
+        own = self._by_lot(fit, (*self.of_end.T, ~self.of_an_end))
+        kept = weighed.loglik - own >= math.log(KEPT)
+        return kept and self._levels(fit, weighed.high, ALIKE)
+
+    def drawn(self, fit: Speeds, weighed: _Weighed) -> bool:
+        """Whether the speed of each run comes by lot, whatever its revision, and the ends differ at
+        each speed. A commit that changes how often a level comes is left to `mixture`.
+        """
+        older, newer = self.of_end.T
+        sure = np.abs(weighed.high - 0.5) >= SURE - 0.5
+        known = [int((sure & end).sum()) for end in (older, newer)]
+        shift = abs(fit.ends[1] - fit.ends[0])
+        if not min(known) or fit.added - shift < BETWEEN * fit.scale:
+            return False
+        error = ERROR * fit.scale * math.sqrt(sum(1 / runs for runs in known))
+        if shift < DIFFER * error or not self._levels(fit, weighed.high, ALIKE_BY_LOT):
+            return False
+        apart = self._by_lot(fit, (older, newer)) - self._by_lot(fit, (self.of_an_end,))
+        if apart > math.log(SHARES):
+            return False
+        all_runs = self._by_lot(fit, (np.ones(self.y.size, dtype=np.bool_),))
+        # Two more numbers were fitted: what a level adds, and the share of the higher one.
+        return all_runs - self.at_one_level - math.log(self.y.size) >= math.log(LEVELS)
+
+    def _by_lot(self, fit: Speeds, groups: Iterable[Bools]) -> float:
+        """The log likelihood of these groups of runs where the speed of each run comes by lot, with
+        the share of slow runs that suits each group best.
         """
         density = self._densities(fit).sum(axis=2)
         total = 0.0
-        for group in (*self.of_end.T, ~self.of_end.any(axis=1)):
+        for group in groups:
             low, high = density[group].T
             share = 0.5
             for _ in range(LAST_ROUNDS if low.size else 0):
@@ -216,9 +258,38 @@ class _Chain:
             total += float(np.log(share * high + (1 - share) * low).sum())
         return total
 
-    def levels(self, fit: Speeds, high: Floats) -> bool:
+    @cached_property
+    def at_one_level(self) -> float:
+        """The log likelihood of all runs with one level for each end, from the best of a few fits
+        of their locations and their scale.
+        """
+        middles = np.array([np.median(self.y[end]) for end in self.of_end.T])
+        away = np.abs(self.y[:, None] - middles)[self.of_end]
+        spread = max(OF_MAD * float(np.median(away)), FINEST * float(np.ptp(self.y)))
+        return max(self._at_one_level(middles, spread * times) for times in _SPREADS)
+
+    def _at_one_level(self, ends: Floats, scale: float) -> float:
+        found = -math.inf
+        for _ in range(2 * LAST_ROUNDS):
+            away = (self.y[:, None] - ends) / scale
+            student = 0.375 * (1 + away**2 / NU) ** (-(NU + 1) / 2)
+            density = ((1 - CONTAMINATION) * student / scale + self.stray) * self.sides
+            of_run = density.sum(axis=1)
+            found = max(found, float(np.log(of_run).sum()))
+            # As in `fitted`: whose a run is, and how far it is bounded in what it says.
+            mine = (density - self.stray * self.sides) / of_run[:, None]
+            weight = mine * (NU + 1) / (NU + away**2)
+            by_end = (weight * self.of_end).sum(axis=0)
+            if not by_end.all():
+                break
+            ends = (weight * self.of_end * self.y[:, None]).sum(axis=0) / by_end
+            square = float((weight * (self.y[:, None] - ends) ** 2).sum() / mine.sum())
+            scale = max(math.sqrt(square), FINEST * float(np.ptp(self.y)))
+        return found
+
+    def _levels(self, fit: Speeds, high: Floats, alike: float) -> bool:
         """Whether runs of both ends lie around both levels, and around one as closely as around the
-        other: bursts have no level.
+        other, up to `alike` times: bursts have no level.
         """
         away, scatter = np.abs(self._away(fit)), []
         at_speed: Bools
@@ -227,7 +298,7 @@ class _Chain:
             if chosen.sum() < FEWEST or not chosen.any(axis=0).all():
                 return False
             scatter.append(OF_MAD * float(np.median(away[:, speed][chosen])))
-        return max(scatter) <= max(fit.scale, ALIKE * min(scatter))
+        return max(scatter) <= max(fit.scale, alike * min(scatter))
 
 
 def _halved(end: Floats) -> tuple[float, float, float]:
