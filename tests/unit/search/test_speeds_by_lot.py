@@ -104,3 +104,10 @@ def test_a_search_that_knows_of_no_lots_takes_each_run_as_it_was():
     slow = (np.random.default_rng([0, 5]).random(400) < 0.5).tolist()
     parts = Parts(speeds_by_lot=False)
     assert not on_machine(lambda boot: 1.5 if slow[boot] else 1.0, seed=0, parts=parts).two_speeds
+
+
+def test_shares_that_differ_a_little_by_luck_do_not_hide_a_shift_that_is_sure():
+    measured, high = runs(np.random.default_rng(3), shares=(0.4, 0.6), step=4.0, ends=200)
+    older, newer = (np.array([z == end for _, z in measured]) for end in (0, 1))
+    assert abs(high[older].mean() - high[newer].mean()) > 0.2
+    assert speeds_of(measured, lots=True)

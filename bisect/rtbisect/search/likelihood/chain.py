@@ -42,8 +42,9 @@ ALIKE, ALIKE_BY_LOT = 3.0, 4.0
 #: with one level, after what two more fitted numbers cost (BIC; Schwarz, 1978).
 LEVELS = 30.0
 #: How many times likelier a share for each end makes the runs, at most: a commit that changes the
-#: share is no machine.
-SHARES = 30.0
+#: share is no machine. It may be as much as this part of the log likelihood that the shift of the
+#: ends within a level is worth: by luck shares differ a little.
+SHARES, OF_SHIFT = 30.0, 0.25
 #: The ends differ within a level by so many of its standard errors, at least (a scale of Student's
 #: t says less than a standard deviation: see ERROR), and by so many scales less than a level adds:
 #: else a run of the newer end at the lower level is one of the older at the higher.
@@ -235,10 +236,11 @@ class _Chain:
         if not min(known) or fit.added - shift < BETWEEN * fit.scale:
             return False
         error = ERROR * fit.scale * math.sqrt(sum(1 / runs for runs in known))
-        if shift < DIFFER * error or not self._levels(fit, weighed.high, ALIKE_BY_LOT):
+        errors = shift / error
+        if errors < DIFFER or not self._levels(fit, weighed.high, ALIKE_BY_LOT):
             return False
         apart = self._by_lot(fit, (older, newer)) - self._by_lot(fit, (self.of_an_end,))
-        if apart > math.log(SHARES):
+        if apart > max(math.log(SHARES), OF_SHIFT * errors**2 / 2):
             return False
         all_runs = self._by_lot(fit, (np.ones(self.y.size, dtype=np.bool_),))
         # Two more numbers were fitted: what a level adds, and the share of the higher one.
