@@ -301,7 +301,7 @@ def whole_answer(
         next_step = _next_of(record, store.summary(record))
         data["next"] = next_step.data["command"] if next_step else None
         tells = _tells_of(record)
-        data["tells"] = tells.data["command"] if tells else None
+        data["tells"] = (tells.data["command"] or None) if tells else None
     return data, text
 
 

@@ -11,15 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.cli.broken import broken_of
 from rtbisect.cli.output import takes_blocks
-from rtbisect.model.campaign import CampaignKind, Outcome
+from rtbisect.model.campaign import Better, CampaignKind, Outcome
 from rtbisect.model.code import Build
-from rtbisect.model.command import CommandRequest, Extra, command_line, narrowing_of
+from rtbisect.model.command import (
+    INSTRUCTIONS,
+    LONGEST_S,
+    CommandRequest,
+    Extra,
+    command_line,
+    narrowing_of,
+)
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
 from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import Run
 from rtbisect.model.result import DiffersBy
+from rtbisect.program.counter import counts_here
+from rtbisect.program.units import goes_by_time
 from rtbisect.report.rest_of_change import Rest, rest_of
 from rtbisect.report.revision_chart import chart, fitting
 from rtbisect.report.run_answer import caption_of, change_of, columns_of
@@ -209,34 +218,46 @@ def _other_search(request: CampaignRequest, result: Result) -> str:
     """The search that finds what this one could not; "" for none."""
     if outside := next((each for each in result.reasons if each.kind == Ends.OUTSIDE), None):
         return str(outside.data["command"])
-    return _relaid(request) if result.outcome is Outcome.LAYOUT_SENSITIVE else ""
+    return _counting(request) if result.outcome is Outcome.LAYOUT_SENSITIVE else ""
 
 
 def tells_of(request: CampaignRequest, result: Result | None) -> Finding | None:
-    """The command that tells code from layout; None where that is known, or the next command does
-    it.
+    """What tells code from layout; None where that is known, or nothing can. The command is left
+    out where the next one is that.
     """
-    if result is None or result.difference is None or _other_search(request, result):
+    if result is None or any(each.kind == Ends.OUTSIDE for each in result.reasons):
         return None
-    if result.difference.by is not DiffersBy.UNCLEAR:
+    unclear = result.difference is not None and result.difference.by is DiffersBy.UNCLEAR
+    if not (unclear or result.outcome is Outcome.LAYOUT_SENSITIVE):
         return None
-    pair = False
-    if result.culprit:
-        # Of a pair the ends alone are measured, and the commit is proved.
-        request = replace(request, older=f"{result.culprit}^", newer=result.culprit)
-        # The first of several commits may be a merge, too, whose branch is no part of the pair.
-        pair = result.outcome is not Outcome.CULPRIT
-    line = _relaid(request, pair=pair)
-    return Finding.of(Answered.TELLS, command=line) if line else None
+    command = CommandRequest.of(request)
+    line = "" if _other_search(request, result) else _counting(request, result)
+    relayout = bool(command.build) and not command.relayout
+    return Finding.of(Answered.TELLS, command=line, relayout=relayout) if line or relayout else None
 
 
-def _relaid(request: CampaignRequest, *, pair: bool = False) -> str:
-    """The same search with another layout for each run; "" where there is none. `pair`: nothing
-    that a merge has brought in lies between its ends.
+def _counting(request: CampaignRequest, result: Result | None = None) -> str:
+    """The search of the same commits by counts of instructions, of the named one and its parent
+    where `result` names one; "" where these are counted already, or cannot be, or say nothing of
+    the figure.
     """
     command = CommandRequest.of(request)
-    if not command.build or command.relayout:
+    # A build with --relayout may need the seed, which is given to no other one.
+    if command.count or command.pass_fail or command.relayout:
         return ""
-    again = replace(command, relayout=True, first_parent=pair or command.first_parent)
-    extra = replace(Extra.of(request), others=again.extra())
+    if not (goes_by_time(command.unit) and counts_here()):
+        return ""
+    first_parent = command.first_parent
+    if result and result.culprit:
+        request = replace(request, older=f"{result.culprit}^", newer=result.culprit)
+        # The first of several commits may be a merge, too, whose branch is no part of the pair.
+        first_parent = first_parent or result.outcome is not Outcome.CULPRIT
+    # Nothing that is about the figure, or would be refused, goes along: a counted run may take 50
+    # times as long, and more is never better.
+    counted = replace(
+        command, count=INSTRUCTIONS, metric="", format="", extract="", json_path="", unit="",
+        better=Better.LOWER.value, ratio=None, cost_run_s=None, paths=(),
+        timeout_s=max(command.timeout_s, LONGEST_S), first_parent=first_parent,
+    )  # fmt: skip
+    extra = replace(Extra.of(request), others=counted.extra())
     return command_line(replace(request, extra=extra.pairs), None)

@@ -258,5 +258,5 @@ def options_that_tell(command: CommandRequest) -> tuple[str, ...]:
     """Options of `run` that tell code and layout apart, and were not given. Without --build there
     is nothing that could be linked again.
     """
-    useless = {RELAYOUT: command.relayout or not command.build, COUNT: bool(command.count)}
+    useless = {COUNT: bool(command.count), RELAYOUT: command.relayout or not command.build}
     return tuple(option for option, without in useless.items() if not without)

@@ -13,6 +13,7 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -61,6 +62,14 @@ def counter_here() -> Counter:
         "nothing counts instructions here: perf does not, and there is no valgrind",
         "install valgrind (apt-get install valgrind), or let perf use the counters of the CPU",
     )
+
+
+@cache
+def counts_here() -> bool:
+    """Whether this machine counts instructions; a process asks it once."""
+    with suppress(ConfigError):
+        return bool(counter_here())
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,11 @@ def unit_of(metric: str) -> str:
     return _SUFFIXES.get(end, "") if underscore and not rate else ""
 
 
+def goes_by_time(unit: str) -> bool:
+    """Whether a figure in this unit is a time or a rate; without a unit it may be one."""
+    return not unit or any(part in TIMES for part in unit.split("/"))
+
+
 def usual(unit: str, like: str) -> str:
     """The unit in which a figure is kept where nobody asks for one: ns of times, B of sizes, of
     other kinds that of the figure before it, `like`, where that is of its kind, else its own.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _SIDES = "{metric:metric}: {before} before, {after} after"
 _LEVEL = "95% intervals"
+_WHETHER = "to tell whether it is code or layout"
 _NOTHING = "nothing could be measured at {ends:kernels}: "
 _NO_RUN = "nothing could be measured in {runs:many run} of {ends:kernels}: "
 
@@ -29,6 +30,14 @@ def _chart(data: Mapping[str, Any]) -> str:
         *(["? open"] if data["open"] else []),
     ]
     return f"{part}{{tested:many tested revision}}, oldest first{scale}; {', '.join(marks)}"
+
+
+def _tells(data: Mapping[str, Any]) -> str:
+    where = 'docs/run.md, "A layout for each run"'
+    if not data["command"]:
+        return f"{_WHETHER}: search with --relayout and a --build for it ({where})"
+    second = f" (--relayout tells it, too: {where})" if data["relayout"] else ""
+    return f"{_WHETHER}{second}: {{command}}"
 
 
 SENTENCES: Mapping[str, Words] = {
@@ -53,7 +62,7 @@ SENTENCES: Mapping[str, Words] = {
     Answered.REST: (
         "this is {share:percent} of the change between the ends; to find the rest: {command}"
     ),
-    Answered.TELLS: "to tell whether it is code or layout: {command}",
+    Answered.TELLS: _tells,
     Answered.NEXT: "next: {command}",
     Broken.NOT_BUILT: (
         f"{_NOTHING}neither builds ({{error}}); see run/{{campaign}}/build-*.log of the state"

@@ -78,6 +78,12 @@ def answers(tmp_path_factory):
     return made
 
 
+@pytest.fixture(autouse=True)
+def counting(monkeypatch):
+    """Each machine that tests counts instructions."""
+    monkeypatch.setattr("rtbisect.cli.run_answer.counts_here", lambda: True)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_an_answer_says_what_makes_the_difference(answers, name):
     output, record = answers[name]

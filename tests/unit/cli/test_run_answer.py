@@ -10,6 +10,7 @@ from rtbisect.cli.run_answer import likeliest_of, next_of, tells_of
 from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.kinds.pipeline import Proofs
 from rtbisect.model.kinds.search import Costs, Endings
 from rtbisect.model.result import Difference, DiffersBy
@@ -60,32 +61,74 @@ def test_where_nothing_is_left_to_do_nothing_is_said(outcome):
     assert next_of("run-3", ASKED, other_result(outcome), 22) is None
 
 
-def test_where_layout_may_be_all_each_run_may_have_one_of_its_own():
+@pytest.fixture
+def counting(monkeypatch):
+    """A machine that counts instructions, or not."""
+
+    def here(*, counts):
+        monkeypatch.setattr("rtbisect.cli.run_answer.counts_here", lambda: counts)
+
+    here(counts=True)
+    return here
+
+
+BUILT = CommandRequest(argv=("./bench",), metric="p99_us", unit="us", build=("make",))
+COUNTED = (
+    "rtbisect run --repo '/my repo' --good a --bad b --count instructions --build make -- ./bench"
+)
+
+
+def asked(command):
+    return replace(ASKED, extra=command.extra())
+
+
+def test_where_layout_may_be_all_counts_of_instructions_are_next(counting):
     result = other_result(Outcome.LAYOUT_SENSITIVE)
-    linked = CommandRequest(argv=("./bench",), build=("./link.sh",))
-    asked = replace(ASKED, extra=linked.extra())
-    assert next_of("run-3", asked, result, 22).data["command"] == (
-        "rtbisect run --repo '/my repo' --good a --bad b --build ./link.sh --relayout -- ./bench"
-    )
-    again = replace(asked, extra=replace(linked, relayout=True).extra())
+    assert next_of("run-3", asked(BUILT), result, 22).data["command"] == COUNTED
+    # The next line has the command already.
+    assert tells_of(asked(BUILT), result) == Finding.of(Answered.TELLS, command="", relayout=True)
+    again = asked(replace(BUILT, relayout=True))
     assert next_of("run-4", again, result, 22) is None
-    # Nothing can be linked anew where nothing is built apart.
-    assert next_of("run-5", ASKED, result, 22) is None
+    assert tells_of(again, result) is None
+
+
+def test_a_search_by_counts_has_no_option_of_the_figure_that_it_replaces(counting):
+    of_figure = replace(
+        BUILT, metric="", extract="took (.*)", better="higher", ratio=1.05, cost_run_s=1.0,
+        timeout_s=5.0, paths=("lib",),
+    )  # fmt: skip
+    result = other_result(Outcome.LAYOUT_SENSITIVE)
+    assert next_of("run-3", asked(of_figure), result, 22).data["command"] == COUNTED
 
 
 @pytest.mark.parametrize(
     ("outcome", "flags"),
     [
-        (Outcome.CULPRIT, "--relayout"),
-        (Outcome.MERGE_CULPRIT, "--relayout --first-parent"),
-        (Outcome.MULTIPLE_CULPRITS, "--relayout --first-parent"),
+        (Outcome.CULPRIT, ""),
+        (Outcome.MERGE_CULPRIT, " --first-parent"),
+        (Outcome.MULTIPLE_CULPRITS, " --first-parent"),
     ],
 )
-def test_what_tells_code_from_layout_measures_no_branch_of_a_merge(outcome, flags):
+def test_what_tells_code_from_layout_measures_no_branch_of_a_merge(counting, outcome, flags):
     result = replace(culprit_result("abc"), outcome=outcome, difference=UNCLEAR)
-    linked = CommandRequest(argv=("./bench",), build=("./link.sh",))
-    told = tells_of(replace(ASKED, extra=linked.extra()), result)
+    told = tells_of(asked(BUILT), result)
+    assert told.data["relayout"]
     assert told.data["command"] == (
-        f"rtbisect run --repo '/my repo' --good 'abc^' --bad abc --build ./link.sh {flags}"
-        " -- ./bench"
+        "rtbisect run --repo '/my repo' --good 'abc^' --bad abc --count instructions --build make"
+        f"{flags} -- ./bench"
     )
+
+
+@pytest.mark.parametrize(
+    ("here", "changed"),
+    [
+        (False, {}),
+        (True, {"count": "perf stat"}),
+        (True, {"unit": "MB"}),
+    ],
+)
+def test_where_counts_tell_nothing_only_layouts_are_named(counting, here, changed):
+    counting(counts=here)
+    result = replace(culprit_result("abc"), difference=UNCLEAR)
+    told = tells_of(asked(replace(BUILT, **changed)), result)
+    assert told == Finding.of(Answered.TELLS, command="", relayout=True)

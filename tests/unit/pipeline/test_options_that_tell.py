@@ -12,7 +12,7 @@ from rtbisect.pipeline.difference import COUNT, RELAYOUT, options_that_tell
     [
         ({}, (COUNT,)),
         ({"count": "instructions"}, ()),
-        ({"build": ("make",)}, (RELAYOUT, COUNT)),
+        ({"build": ("make",)}, (COUNT, RELAYOUT)),
         ({"build": ("make",), "relayout": True}, (COUNT,)),
         ({"build": ("make",), "count": "instructions"}, (RELAYOUT,)),
     ],

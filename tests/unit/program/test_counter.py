@@ -14,7 +14,7 @@ from rtbisect.model.kinds.boot import Commands
 from rtbisect.model.lab import RunStatus
 from rtbisect.model.subject import RunOrder
 from rtbisect.program import counter
-from rtbisect.program.counter import Counter, Counting, counter_here
+from rtbisect.program.counter import Counter, Counting, counter_here, counts_here
 from rtbisect.program.figures import NoFigureError
 from rtbisect.program.wanted import Wanted
 from rtbisect.program.worktree_run import CommandInWorktree, CommandSettings
@@ -103,10 +103,17 @@ def test_perf_is_used_where_it_counts_else_valgrind_else_nothing(tmp_path, monke
     assert counter_here() is Counter.PERF
     says.write_text("<not supported>,,instructions:u,0,100.00,,\n")
     assert counter_here() is Counter.VALGRIND
+    counts_here.cache_clear()
+    assert counts_here()
     perf.unlink()
     monkeypatch.setattr(counter.shutil, "which", lambda _name: None)
     with pytest.raises(ConfigError, match="valgrind"):
         counter_here()
+    # A process asks once.
+    assert counts_here()
+    counts_here.cache_clear()
+    assert not counts_here()
+    counts_here.cache_clear()
 
 
 @pytest.fixture

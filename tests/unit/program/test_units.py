@@ -3,7 +3,7 @@
 
 import pytest
 
-from rtbisect.program.units import factor, is_unit, unit_of
+from rtbisect.program.units import factor, goes_by_time, is_unit, unit_of
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,14 @@ def test_units_of_one_kind_are_converted(unit, wanted, times):
 )
 def test_units_of_two_kinds_are_not(unit, wanted):
     assert factor(unit, wanted) is None
+
+
+@pytest.mark.parametrize(
+    ("unit", "by_time"),
+    [("", True), ("us", True), ("ns/op", True), ("MB/s", True), ("MB", False), ("%", False)],
+)
+def test_times_and_rates_go_by_the_time(unit, by_time):
+    assert goes_by_time(unit) is by_time
 
 
 @pytest.mark.parametrize("word", ["errors", "k", "M", "/", "/x", "s/", "/12", "a/1", "//s", "m"])

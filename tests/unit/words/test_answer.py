@@ -66,8 +66,24 @@ WORDS = [
     ),
     (
         Answered.TELLS,
-        {"command": "rtbisect run"},
+        {"command": "rtbisect run", "relayout": False},
         "to tell whether it is code or layout: rtbisect run",
+    ),
+    (
+        Answered.TELLS,
+        {"command": "rtbisect run", "relayout": True},
+        (
+            "to tell whether it is code or layout (--relayout tells it, too: docs/run.md,"
+            ' "A layout for each run"): rtbisect run'
+        ),
+    ),
+    (
+        Answered.TELLS,
+        {"command": "", "relayout": True},
+        (
+            "to tell whether it is code or layout: search with --relayout and a --build for it"
+            ' (docs/run.md, "A layout for each run")'
+        ),
     ),
     (Answered.NEXT, {"command": "git show abc"}, "next: git show abc"),
     (

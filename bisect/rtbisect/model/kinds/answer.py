@@ -32,8 +32,10 @@ class Answered(Kind):
     CANDIDATE = "answer.candidate", "sha probability"
     #: `share` of the change between the ends is what a commit makes; the rest is searched so.
     REST = "answer.rest", "share command"
-    #: A command line: what tells code from layout, and what to do next.
-    TELLS = "answer.tells", "command"
+    #: A command line that tells code from layout, "" for none; `relayout`: that option may tell it,
+    #: too, with a build that links anew.
+    TELLS = "answer.tells", "command relayout"
+    #: A command line: what to do next.
     NEXT = "answer.next", "command"
 
 
