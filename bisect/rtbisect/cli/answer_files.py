@@ -20,7 +20,7 @@ from rtbisect.cli.streams import told_of
 from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError, RtbisectError
 from rtbisect.model.code import CommitGraph
-from rtbisect.model.kinds.counts import Counts
+from rtbisect.model.kinds.counts import BESIDE
 from rtbisect.report.markdown import block, code
 from rtbisect.report.run_plot import svg_of
 from rtbisect.store.artefacts import write_whole
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 _WIDTH = 80
 #: A file of a folder that is not ours to write to, or to remove from, and one that is mounted.
 _NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
-#: What counts say beside the figure of a commit.
-_COUNTS = (Counts.BESIDE, Counts.SAME, Counts.UNSURE, Counts.UNCOUNTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +201,7 @@ def summary_of(output: Output, record: CampaignRecord, figured: run_answer.Figur
     if found.difference:
         parts.append(f"- {code(str(speak(found.difference.why, voice)))}")
     if found.culprit:
-        counts = (each for each in found.reasons if each.kind in _COUNTS)
+        counts = (each for each in found.reasons if each.kind in BESIDE)
         parts += [f"- {code(str(speak(each, voice)))}" for each in counts]
     else:
         parts.append(block([str(speak(reason, voice)) for reason in found.reasons]))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rtbisect.cli.broken import broken_of
 from rtbisect.cli.output import takes_blocks
-from rtbisect.model.campaign import Better, CampaignKind, Outcome
+from rtbisect.model.campaign import Better, CampaignKind, Outcome, Sought
 from rtbisect.model.code import Build
 from rtbisect.model.command import (
     INSTRUCTIONS,
@@ -23,7 +23,8 @@ from rtbisect.model.command import (
 )
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
-from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches
+from rtbisect.model.kinds.counts import BESIDE, Counts
+from rtbisect.model.kinds.pipeline import Ends, Proofs, Reasons, Searches
 from rtbisect.model.kinds.search import Endings
 from rtbisect.model.lab import Run
 from rtbisect.model.result import DiffersBy
@@ -51,6 +52,14 @@ if TYPE_CHECKING:
 _SHORT = {
     Endings.CALIBRATION_BUDGET.value, Endings.ALIKE_BUDGET.value, Endings.SEARCH_BUDGET.value,
     Proofs.BUDGET_ENDED.value, Searches.KEPT_BOOTS.value,
+}  # fmt: skip
+#: Outcomes that name no commit, which counts of instructions may.
+_UNNAMED = (Outcome.NOT_REPRODUCED, Outcome.INCONCLUSIVE, Outcome.LAYOUT_SENSITIVE)
+#: What a result says where the ends were not measured, or are not the right ones.
+_UNMEASURED = {
+    Reasons.MISASKED.value, Ends.OTHER_BRANCH.value, Endings.SWAPPED.value,
+    Endings.MEASUREMENT.value, Endings.OLDER_UNTESTABLE.value, Endings.NEWER_UNTESTABLE.value,
+    Endings.CALIBRATION_BUDGET.value,
 }  # fmt: skip
 #: Further runs of a commit that its proofs have left open.
 _MORE = 12
@@ -198,57 +207,93 @@ def _next_line(identity: str, request: CampaignRequest, result: Result | None, r
         words = ["git", "-C", request.repo, *_LOG, *(sha[:12] for sha in result.named[:_LISTED])]
     elif result.culprit:
         words = ["git", "-C", request.repo, "show", result.culprit]
-    elif result.outcome is Outcome.INCONCLUSIVE and _short(result):
-        # A further budget may have been larger than the first one.
-        most = 2 * max(CommandRequest.of(request).max_runs, runs)
-        words = ["rtbisect", "resume", identity, "--max-runs", str(most)]
+    elif _goes_on(request, result):
+        words = ["rtbisect", "resume", identity, *_further(request, result, runs)]
     elif other := _other_search(request, result):
         return other
-    elif result.candidates and _open_proof(request, result):
-        # Another budget changes nothing: the proofs had what they asked for.
-        again = ["--again", result.candidates[0][0], "--runs", str(_MORE)]
-        words = ["rtbisect", "resume", identity, *again]
     elif result.candidates:
         shas = (sha for sha, _ in result.candidates[:_LEADING])
         words = ["git", "-C", request.repo, *_LOG, *shas]
     return shlex.join(words)
 
 
+def _goes_on(request: CampaignRequest, result: Result) -> bool:
+    """Further runs of this search are next. Where the ends surely execute more or less, a search by
+    that is: it is over where this one would go on.
+    """
+    if result.outcome is not Outcome.INCONCLUSIVE:
+        return False
+    if _executes_more(request, result) and _other_search(request, result):
+        return False
+    return _short(result) or bool(result.candidates and _open_proof(request, result))
+
+
+def _further(request: CampaignRequest, result: Result, runs: int) -> list[str]:
+    """Options of `resume` for these runs."""
+    if _short(result):
+        # A further budget may have been larger than the first one.
+        return ["--max-runs", str(2 * max(CommandRequest.of(request).max_runs, runs))]
+    # Another budget changes nothing: the proofs had what they asked for.
+    return ["--again", result.candidates[0][0], "--runs", str(_MORE)]
+
+
 def _other_search(request: CampaignRequest, result: Result) -> str:
     """The search that finds what this one could not; "" for none."""
     if outside := next((each for each in result.reasons if each.kind == Ends.OUTSIDE), None):
         return str(outside.data["command"])
-    return _counting(request) if result.outcome is Outcome.LAYOUT_SENSITIVE else ""
+    if result.outcome not in _UNNAMED or any(each.kind in _UNMEASURED for each in result.reasons):
+        return ""
+    return _counting(request, result)
 
 
 def tells_of(request: CampaignRequest, result: Result | None) -> Finding | None:
-    """What tells code from layout; None where that is known, or nothing can. The command is left
-    out where the next one is that.
+    """What tells code from layout, or else the commit where the next command only goes on; None
+    where that is known, or nothing can. The command is left out where the next one is that.
     """
     if result is None or any(each.kind == Ends.OUTSIDE for each in result.reasons):
         return None
+    unnamed = result.outcome in _UNNAMED
+    if unnamed:
+        line = _other_search(request, result) if _goes_on(request, result) else ""
+    else:
+        line = _counting(request, result)
     unclear = result.difference is not None and result.difference.by is DiffersBy.UNCLEAR
     if not (unclear or result.outcome is Outcome.LAYOUT_SENSITIVE):
-        return None
+        return Finding.of(Answered.BY_COUNTS, command=line) if line and unnamed else None
     command = CommandRequest.of(request)
-    line = "" if _other_search(request, result) else _counting(request, result)
     relayout = bool(command.build) and not command.relayout
     return Finding.of(Answered.TELLS, command=line, relayout=relayout) if line or relayout else None
 
 
-def _counting(request: CampaignRequest, result: Result | None = None) -> str:
-    """The search of the same commits by counts of instructions, of the named one and its parent
-    where `result` names one; "" where these are counted already, or cannot be, or say nothing of
-    the figure.
+def _executes_more(request: CampaignRequest, result: Result) -> bool | None:
+    """Whether counts of the ends, or of the named commit and its parent, surely differ the way that
+    is sought; None where there are none.
     """
-    command = CommandRequest.of(request)
+    counts = next((each for each in result.reasons if each.kind in BESIDE), None)
+    if counts is None:
+        return None
+    if counts.kind != Counts.BESIDE:
+        return False
+    share = counts.data["share"]
+    assert isinstance(share, float)
+    return (share > 0) is (request.sought is Sought.REGRESSION)
+
+
+def _counting(request: CampaignRequest, result: Result) -> str:
+    """The search of the same commits by counts of instructions, of the named one and its parent
+    where there is one; "" where it is known what it would tell, or these cannot be counted, or say
+    nothing of the figure.
+    """
+    command, known = CommandRequest.of(request), _executes_more(request, result)
     # A build with --relayout may need the seed, which is given to no other one.
-    if command.count or command.pass_fail or command.relayout:
+    if command.counted or command.pass_fail or command.relayout:
+        return ""
+    if known is False or (known and result.culprit):
         return ""
     if not (goes_by_time(command.unit) and counts_here()):
         return ""
     first_parent = command.first_parent
-    if result and result.culprit:
+    if result.culprit:
         request = replace(request, older=f"{result.culprit}^", newer=result.culprit)
         # The first of several commits may be a merge, too, whose branch is no part of the pair.
         first_parent = first_parent or result.outcome is not Outcome.CULPRIT

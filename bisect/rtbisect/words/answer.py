@@ -63,6 +63,7 @@ SENTENCES: Mapping[str, Words] = {
         "this is {share:percent} of the change between the ends; to find the rest: {command}"
     ),
     Answered.TELLS: _tells,
+    Answered.BY_COUNTS: "instructions hardly vary, so that a search by them is short: {command}",
     Answered.NEXT: "next: {command}",
     Broken.NOT_BUILT: (
         f"{_NOTHING}neither builds ({{error}}); see run/{{campaign}}/build-*.log of the state"

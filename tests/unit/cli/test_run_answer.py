@@ -7,11 +7,12 @@ import pytest
 
 from helpers.results import culprit_result, other_result
 from rtbisect.cli.run_answer import likeliest_of, next_of, tells_of
-from rtbisect.model.campaign import CampaignRequest, Outcome
+from rtbisect.model.campaign import CampaignRequest, Outcome, Sought
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
-from rtbisect.model.kinds.pipeline import Proofs
+from rtbisect.model.kinds.counts import Counts
+from rtbisect.model.kinds.pipeline import Proofs, Reasons
 from rtbisect.model.kinds.search import Costs, Endings
 from rtbisect.model.result import Difference, DiffersBy
 
@@ -31,6 +32,12 @@ TWO = replace(
     culprit_result("abc", candidates=(("abc", 1.0), ("dcb", 0.99))),
     outcome=Outcome.MULTIPLE_CULPRITS,
 )
+
+
+def counts(kind, share):
+    named = {"older": "a", "newer": "b", "metric": "command.us@run"}
+    change = {"change": None, "low": None, "high": None}
+    return Finding.of(kind, share=share, spread=0.0, **named, **change)
 
 
 @pytest.mark.parametrize(
@@ -54,11 +61,6 @@ def test_the_likeliest_commits_are_told_and_how_many_others_there_are():
     assert [each.data["sha"] for each in told.data["candidates"]] == ["abc"]
     assert told.data["more"] == 1
     assert not list(likeliest_of(SHORT, 8))
-
-
-@pytest.mark.parametrize("outcome", [Outcome.INCONCLUSIVE, Outcome.NOT_REPRODUCED])
-def test_where_nothing_is_left_to_do_nothing_is_said(outcome):
-    assert next_of("run-3", ASKED, other_result(outcome), 22) is None
 
 
 @pytest.fixture
@@ -120,15 +122,79 @@ def test_what_tells_code_from_layout_measures_no_branch_of_a_merge(counting, out
 
 
 @pytest.mark.parametrize(
-    ("here", "changed"),
+    ("here", "changed", "reasons"),
     [
-        (False, {}),
-        (True, {"count": "perf stat"}),
-        (True, {"unit": "MB"}),
+        (False, {}, ()),
+        (True, {"count": "perf stat"}, (counts(Counts.BESIDE, 0.09),)),
+        (True, {"unit": "MB"}, ()),
     ],
 )
-def test_where_counts_tell_nothing_only_layouts_are_named(counting, here, changed):
+def test_where_counts_tell_nothing_only_layouts_are_named(counting, here, changed, reasons):
     counting(counts=here)
-    result = replace(culprit_result("abc"), difference=UNCLEAR)
+    result = replace(culprit_result("abc"), difference=UNCLEAR, reasons=reasons)
     told = tells_of(asked(replace(BUILT, **changed)), result)
     assert told == Finding.of(Answered.TELLS, command="", relayout=True)
+
+
+ALIKE = Finding.of(Endings.ALIKE, boots=42, p=0.047, asked=0.0012)
+MORE, FEWER = (counts(Counts.BESIDE, share) for share in (0.09, -0.09))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reasons", "changed"),
+    [
+        (Outcome.NOT_REPRODUCED, (ALIKE,), {}),
+        (Outcome.NOT_REPRODUCED, (ALIKE, MORE), {"count": "valgrind"}),
+        (Outcome.NOT_REPRODUCED, (ALIKE,), {"unit": ""}),
+        (Outcome.INCONCLUSIVE, (ALIKE,), {}),
+        # It is over where further runs would go on.
+        (Outcome.INCONCLUSIVE, (SPENT, MORE), {"count": "valgrind"}),
+    ],
+)
+def test_where_the_time_names_no_commit_counts_of_instructions_are_next(
+    counting, outcome, reasons, changed
+):
+    result = other_result(outcome, reasons=reasons)
+    request = asked(replace(BUILT, **changed))
+    assert next_of("run-3", request, result, 22).data["command"] == COUNTED
+    assert tells_of(request, result) is None
+
+
+@pytest.mark.parametrize(
+    ("reasons", "changed"),
+    [
+        ((ALIKE, FEWER), {"count": "valgrind"}),
+        ((ALIKE, counts(Counts.SAME, 0.0)), {"count": "valgrind"}),
+        ((ALIKE, counts(Counts.UNSURE, 0.01)), {"count": "valgrind"}),
+        ((ALIKE,), {"metric": "", "unit": "", "count": "valgrind"}),
+        ((ALIKE,), {"metric": "", "unit": "", "pass_fail": True}),
+        ((ALIKE,), {"unit": "MB"}),
+        # The build may not link without a seed.
+        ((ALIKE,), {"relayout": True}),
+        ((Finding.of(Endings.SWAPPED),), {}),
+        ((Finding.of(Reasons.MISASKED, message="no such number"),), {}),
+    ],
+)
+def test_counts_that_would_tell_nothing_are_not_next(counting, reasons, changed):
+    result = other_result(Outcome.NOT_REPRODUCED, reasons=reasons)
+    assert next_of("run-3", asked(replace(BUILT, **changed)), result, 22) is None
+
+
+@pytest.mark.parametrize("outcome", [Outcome.INCONCLUSIVE, Outcome.NOT_REPRODUCED])
+def test_where_nothing_counts_here_nothing_is_said(counting, outcome):
+    counting(counts=False)
+    assert next_of("run-3", asked(BUILT), other_result(outcome), 22) is None
+
+
+def test_a_repair_executes_fewer_instructions(counting):
+    result = other_result(Outcome.NOT_REPRODUCED, reasons=(ALIKE, FEWER))
+    request = replace(asked(replace(BUILT, count="valgrind")), sought=Sought.REPAIR)
+    assert "--find-fix" in next_of("run-3", request, result, 22).data["command"]
+
+
+@pytest.mark.parametrize("result", [SHORT, UNPROVED])
+def test_where_further_runs_are_next_counts_stand_beside_them(counting, result):
+    """A job of every night goes on by the next command."""
+    assert "resume" in next_of("run-3", asked(BUILT), result, 22).data["command"]
+    told = tells_of(asked(BUILT), result)
+    assert told == Finding.of(Answered.BY_COUNTS, command=COUNTED)

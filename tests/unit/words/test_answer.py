@@ -85,6 +85,11 @@ WORDS = [
             ' (docs/run.md, "A layout for each run")'
         ),
     ),
+    (
+        Answered.BY_COUNTS,
+        {"command": "rtbisect run"},
+        "instructions hardly vary, so that a search by them is short: rtbisect run",
+    ),
     (Answered.NEXT, {"command": "git show abc"}, "next: git show abc"),
     (
         Broken.NOT_BUILT,

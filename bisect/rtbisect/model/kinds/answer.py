@@ -35,6 +35,8 @@ class Answered(Kind):
     #: A command line that tells code from layout, "" for none; `relayout`: that option may tell it,
     #: too, with a build that links anew.
     TELLS = "answer.tells", "command relayout"
+    #: A command line: the search by counts of instructions, where the next command is another one.
+    BY_COUNTS = "answer.by-counts", "command"
     #: A command line: what to do next.
     NEXT = "answer.next", "command"
 

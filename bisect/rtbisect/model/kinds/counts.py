@@ -38,3 +38,7 @@ class Counts(Kind):
     UNSURE = "counts.unsure", "older newer share spread metric change low high"
     #: A revision has no count.
     UNCOUNTED = "counts.uncounted", "revision why"
+
+
+#: What counts say beside another figure.
+BESIDE = (Counts.BESIDE, Counts.SAME, Counts.UNSURE, Counts.UNCOUNTED)
