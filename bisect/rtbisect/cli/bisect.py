@@ -297,6 +297,9 @@ def run(
     If the older end is not an ancestor of the newer one, their merge base replaces it, and a line
     says so. docs/run.md explains each option.
 
+    Searches and their trees lie in the state directory: `rtbisect --state DIR run ...`, or
+    $RTBISECT_STATE.
+
     Exit code 0: answered (see `outcome`); 4: inconclusive; 3: nothing can be built or measured
     here; 2: wrong request, also if the first runs show it: no such number, a change in the other
     direction, a program that does not exist.

@@ -22,6 +22,12 @@ def test_a_number_with_bounds_has_no_name_of_the_library():
     assert not [kind for kind in kinds if kind.endswith(" range")]
 
 
+def test_the_help_of_run_says_where_the_state_directory_is_named():
+    with click.Context(main) as context:
+        shown = main.get_command(context, "run").get_help(context)
+    assert "rtbisect --state DIR run" in " ".join(shown.split())
+
+
 def test_json_of_the_measured_command_is_no_word_of_ours(tmp_path, capsys):
     words = ["run", "--repo", str(tmp_path / "gone"), "--good", "a", "--bad", "b"]
     assert app.run(["--state", str(tmp_path), *words, "--", "./bench", "--json"]) == 2
