@@ -208,7 +208,7 @@ def summary_of(output: Output, record: CampaignRecord, figured: run_answer.Figur
     summary = store.summary(record)
     parts.append(f"{record.id}: {code(result.costs_of(record, summary))}")
     tells = run_answer.tells_of(record.request, found)
-    next_step = run_answer.next_of(record.id, record.request, found, summary.boots)
+    next_step = run_answer.next_of(record.id, record.request, found, summary.boots, heads)
     parts += [code(str(speak(step, voice))) for step in (tells, next_step) if step]
     return _joined(parts)
 

@@ -167,7 +167,7 @@ def text_of(
     for check in result.verifications:
         note = f": {speak(check.note, voice)}" if check.note else ""
         lines.append(f"  {speak(check.name, voice)}: {check.status}{note}")
-    return "\n".join([*lines, *_rest(record, summary)])
+    return "\n".join([*lines, *_rest(record, summary, heads)])
 
 
 def listed(record: CampaignRecord, summary: Summary) -> str:
@@ -185,28 +185,35 @@ def listed(record: CampaignRecord, summary: Summary) -> str:
     return "\n".join([*lines, *_rest(record, summary)])
 
 
-def _rest(record: CampaignRecord, summary: Summary) -> Iterator[str]:
+def _rest(
+    record: CampaignRecord, summary: Summary, heads: Sequence[CommitHead] = ()
+) -> Iterator[str]:
     """What it took, and where its files lie."""
     yield f"  {costs_of(record, summary)}"
     command = record.kind == CampaignKind.RUN
     if record.report:
         left = "bisect log" if command else "draft"
         yield f"  {left}: {record.report.path}"
-    yield from _next(record, summary)
+    yield from _next(record, summary, heads)
 
 
-def _next(record: CampaignRecord, summary: Summary) -> Iterator[str]:
+def _next(
+    record: CampaignRecord, summary: Summary, heads: Sequence[CommitHead] = ()
+) -> Iterator[str]:
     """How to go on, of a command."""
-    for step in (_tells_of(record), _next_of(record, summary)):
+    for step in (_tells_of(record), _next_of(record, summary, heads)):
         if step:
             yield f"  {speak(step, voice_of_request(record.request))}"
 
 
-def _next_of(record: CampaignRecord, summary: Summary) -> Finding | None:
+def _next_of(
+    record: CampaignRecord, summary: Summary, heads: Sequence[CommitHead]
+) -> Finding | None:
     # What runs goes on by itself.
     if record.kind != CampaignKind.RUN or record.state is CampaignState.RUNNING:
         return None
-    return run_answer.next_of(record.id, record.request, record.result, summary.boots)
+    result, runs = record.result, summary.boots
+    return run_answer.next_of(record.id, record.request, result, runs, heads)
 
 
 def _tells_of(record: CampaignRecord) -> Finding | None:
@@ -298,7 +305,7 @@ def whole_answer(
         if broken:
             text += f"\n  {speak(broken, voice_of_request(record.request))}"
         data["figure"] = figured.data if figured else None
-        next_step = _next_of(record, store.summary(record))
+        next_step = _next_of(record, store.summary(record), heads)
         data["next"] = next_step.data["command"] if next_step else None
         tells = _tells_of(record)
         data["tells"] = (tells.data["command"] or None) if tells else None

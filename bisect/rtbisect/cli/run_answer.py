@@ -39,10 +39,10 @@ from rtbisect.words.speak import speak
 from rtbisect.words.voice import voice_of_request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rtbisect.model.campaign import CampaignRequest
-    from rtbisect.model.code import CommitGraph
+    from rtbisect.model.code import CommitGraph, CommitHead
     from rtbisect.model.result import Result
     from rtbisect.report.page_pictures import Picture
     from rtbisect.report.run_answer import Change
@@ -192,21 +192,35 @@ def _open_proof(request: CampaignRequest, result: Result) -> bool:
 
 
 def next_of(
-    identity: str, request: CampaignRequest, result: Result | None, runs: int
+    identity: str,
+    request: CampaignRequest,
+    result: Result | None,
+    runs: int,
+    heads: Sequence[CommitHead] = (),
 ) -> Finding | None:
-    """The command to go on with after so many runs; None where nothing is left to do."""
-    line = _next_line(identity, request, result, runs)
+    """The command to go on with after so many runs; None where nothing is left to do. `heads` are
+    the named commits, as far as they were asked for.
+    """
+    line = _next_line(identity, request, result, runs, heads)
     return Finding.of(Answered.NEXT, command=line) if line else None
 
 
-def _next_line(identity: str, request: CampaignRequest, result: Result | None, runs: int) -> str:
+def _next_line(
+    identity: str,
+    request: CampaignRequest,
+    result: Result | None,
+    runs: int,
+    heads: Sequence[CommitHead],
+) -> str:
     words: list[str] = []
     if result is None:
         words = ["rtbisect", "resume", identity]
     elif len(result.named) > 1:
         words = ["git", "-C", request.repo, *_LOG, *(sha[:12] for sha in result.named[:_LISTED])]
     elif result.culprit:
-        words = ["git", "-C", request.repo, "show", result.culprit]
+        # What it brings in is the log of the submodule; without the option git shows two shas.
+        inside = ["--submodule=log"] if any(head.submodule for head in heads) else []
+        words = ["git", "-C", request.repo, "show", *inside, result.culprit]
     elif _goes_on(request, result):
         words = ["rtbisect", "resume", identity, *_further(request, result, runs)]
     elif other := _other_search(request, result):

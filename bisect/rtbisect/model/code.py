@@ -33,6 +33,8 @@ class CommitHead:
     author: str
     #: Author date as git shows it, in the time zone of the author.
     date: str
+    #: It moves a submodule to another commit, or adds or removes one; not told of a merge.
+    submodule: bool = False
 
 
 def with_ends(document: dict[str, Any]) -> dict[str, Any]:

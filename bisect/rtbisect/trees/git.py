@@ -21,7 +21,7 @@ from rtbisect.trees.lfs import LfsFiles
 from rtbisect.trees.limited import alone, with_own_parents
 from rtbisect.trees.merge import DATE, commit_tree, merge, parents_of, tree_id
 from rtbisect.trees.overlay import Overlay
-from rtbisect.trees.plumbing import FULL_SHA, WALK_S, Git, full_sha, last_line
+from rtbisect.trees.plumbing import FULL_SHA, GITLINK, WALK_S, Git, full_sha, last_line
 from rtbisect.trees.series import UPSTREAM, series_of
 from rtbisect.trees.store import Store
 from rtbisect.trees.submodules import Submodules
@@ -405,9 +405,12 @@ class GitTree:
     def head(self, sha: str) -> CommitHead:
         """Subject, author and date of a commit; ConfigError when it is not there."""
         subject, author, date = self._fields(sha, "%s%x00%an <%ae>%x00%ad")
+        changes = self._git()("diff-tree", "-r", "--root", "--ignore-submodules=none", sha)
+        modes = {mode for line in changes.splitlines() for mode in line.lstrip(":").split()[:2]}
         return CommitHead(
-            sha, printable(subject, SUBJECT_LIMIT), printable(author), printable(date)
-        )
+            sha, printable(subject, SUBJECT_LIMIT), printable(author), printable(date),
+            submodule=GITLINK in modes,
+        )  # fmt: skip
 
     def _fields(self, sha: str, form: str) -> list[str]:
         """Fields of a commit in a `git log --format` whose fields are separated by NUL."""

@@ -2,6 +2,7 @@
 """`rtbisect run` on clones with submodules: each revision has those that it names."""
 
 import json
+import shlex
 
 import pytest
 
@@ -36,6 +37,9 @@ def test_the_commit_that_moves_a_submodule_is_found(tmp_path, made):
     script += "test ! -e libs/lib/file3"
     answer, done = search(tmp_path, clone, script, "--good", good, "--bad", shas[-1])
     assert answer.get("culprit") == shas[3], done.stdout + done.stderr
+    (commit,), command = answer["commits"], shlex.split(answer["next"])
+    assert (commit["submodule"], "--submodule=log" in command) == (True, True)
+    assert "> lib moves on" in git(clone, *command[3:])
 
 
 def test_a_build_has_submodules_and_keeps_what_it_made_in_them(tmp_path, made):

@@ -8,6 +8,7 @@ import pytest
 from helpers.results import culprit_result, other_result
 from rtbisect.cli.run_answer import likeliest_of, next_of, tells_of
 from rtbisect.model.campaign import CampaignRequest, Outcome, Sought
+from rtbisect.model.code import CommitHead
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
@@ -54,6 +55,13 @@ def counts(kind, share):
 )
 def test_an_answer_says_how_to_go_on(result, runs, command):
     assert next_of("run-3", ASKED, result, runs).data["command"] == command
+
+
+@pytest.mark.parametrize(("moves", "words"), [(True, "show --submodule=log"), (False, "show")])
+def test_a_commit_that_moves_a_submodule_is_shown_with_what_it_brings_in(moves, words):
+    head = CommitHead("abc", "use a new lib", "me", "today", submodule=moves)
+    told = next_of("run-3", ASKED, culprit_result("abc"), 30, (head,))
+    assert told.data["command"] == f"git -C '/my repo' {words} abc"
 
 
 def test_the_likeliest_commits_are_told_and_how_many_others_there_are():
