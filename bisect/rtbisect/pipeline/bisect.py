@@ -94,6 +94,8 @@ def _search_and_prove(
     answer = by_counts or search_and_prove(steps, graph, threshold, prior_none=none)
     answer.judgements = judgements
     said, graph = answer.said, answer.graph or graph
+    if said.outcome in (Outcome.NOT_REPRODUCED, Outcome.INCONCLUSIVE):
+        answer.after += first_look.all_failed(steps, threshold)
     if said.outcome in (Outcome.NOT_REPRODUCED, Outcome.NOOP):
         if elsewhere := merge_base.judge_given_end(steps, threshold):
             answer.left_open = True

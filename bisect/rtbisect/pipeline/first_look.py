@@ -11,8 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rtbisect.errors import MisaskedError
+from rtbisect.judge.boots import Boots
 from rtbisect.model.campaign import Better, Statistic
 from rtbisect.model.command import CommandRequest, Extra
+from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends, Work
 from rtbisect.model.lab import REBUILT_S
 from rtbisect.model.subject import Measured
@@ -72,7 +74,7 @@ def heed(steps: Steps, threshold: Threshold, older: str, newer: str) -> bool:
         return False
     if threshold.statistic is Statistic.FRACTION:
         if all(before) and all(after):
-            steps.tell(Ends.ALL_FAIL, boots=len(before))
+            steps.tell(Ends.ALL_FAIL, boots=len(before), campaign=steps.ports.journal.campaign)
     elif len({*before, *after}) == 1:
         steps.tell(Ends.CONSTANT, boots=len(before), value=before[0], unit=threshold.unit)
     elif not steps.traits.relaid:
@@ -86,6 +88,22 @@ def heed(steps: Steps, threshold: Threshold, older: str, newer: str) -> bool:
             "exchange --good and --bad, or look at --better",
         )
     return True
+
+
+def all_failed(steps: Steps, threshold: Threshold) -> tuple[Finding, ...]:
+    """What an answer that names no commit says where no run of the ends has passed: a command that
+    cannot work looks like a test that fails before the change as it does after it.
+    """
+    if threshold.statistic is not Statistic.FRACTION or not _looks(steps):
+        return ()
+    request, evidence = steps.setup.request, steps.evidence()
+    ends = [evidence.get(end, Boots()) for end in (request.older, request.newer)]
+    values = [[seen.value for seen in end.figure(threshold.key)] for end in ends]
+    boots = min(map(len, values))
+    if not boots or not all(map(all, values)):
+        return ()
+    campaign = steps.ports.journal.campaign
+    return (Finding.of(Ends.ALL_FAILED, boots=boots, campaign=campaign),)
 
 
 def _tell_fresh(steps: Steps, unit: str, older: str, newer: str) -> None:

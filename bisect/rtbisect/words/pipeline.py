@@ -124,6 +124,14 @@ def _few_boots(data: Mapping[str, Any]) -> str:
     return f"{few}: {{why}}" if data["why"] else few
 
 
+def _all_fail(data: Mapping[str, Any]) -> str:
+    where = " (run/{campaign}/ of the state directory)" if "campaign" in data else ""
+    return (
+        "all {boots} + {boots} {voice.run}s of the ends fail: the command may fail for a reason of"
+        f" its own, as what it printed tells{where}"
+    )
+
+
 def _limit(data: Mapping[str, Any]) -> str:
     middle = "mean" if data["mean"] else "median"
     return f"{middle} of {{boots:many boot}} {_VALUE}, limit {{limit:in {{unit}}}}"
@@ -323,10 +331,8 @@ SENTENCES: Mapping[str, Words] = {
         "all {boots} + {boots} {voice.run}s of the ends have the same figure,"
         " {value:in {unit}}: does it measure what changed?"
     ),
-    Ends.ALL_FAIL: (
-        "all {boots} + {boots} {voice.run}s of the ends fail: does the command work in a worktree"
-        " of the revision? If it does not, press Ctrl-C"
-    ),
+    Ends.ALL_FAIL: lambda data: f"{_all_fail(data)}. If it does, press Ctrl-C",
+    Ends.ALL_FAILED: _all_fail,
     Ends.FRESH_DIFFER: (
         "at both ends a {voice.run} right after a checkout or build differs from later ones:"
         " {fresh:in {unit}}, then {behind:in {unit}}. A command that first warms up, as -- sh -c"

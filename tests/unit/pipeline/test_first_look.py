@@ -7,9 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from helpers.campaigns import line_of
+from helpers.commanded import Commanded, searched
 from rtbisect.errors import MisaskedError
-from rtbisect.model.campaign import CampaignRequest, Statistic
+from rtbisect.model.campaign import CampaignRequest, Outcome, Statistic
 from rtbisect.model.command import CommandRequest
+from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Ends
 from rtbisect.model.lab import REBUILT_S
 from rtbisect.model.subject import Measured
@@ -36,6 +39,7 @@ def looking(kinds, runs=(), *, built_apart=False, relaid=False, **revisions):
             )
             for sha, value in revisions.items()
         },
+        ports=SimpleNamespace(journal=SimpleNamespace(campaign="run-1")),
         tell=lambda kind, **_data: kinds.append(kind),
     )
 
@@ -45,6 +49,19 @@ def test_a_test_that_fails_in_all_runs_of_both_ends_is_told(good, told):
     kinds = []
     assert heed(looking(kinds, old=good, new=1.0), COMMAND.threshold(), "old", "new")
     assert kinds == told
+
+
+@pytest.mark.parametrize("passing", [None, 8])
+def test_an_answer_says_that_no_run_of_the_ends_has_passed(tmp_path, passing):
+    """A command that cannot work looks like a test that has always failed."""
+    subject = Commanded(None, lambda number, run: float((number, run) != (0, passing)))
+    asked = {"metric": "ms", "count": "", "pass_fail": True, "first_look": True}
+    result = searched(tmp_path, subject, line_of(6), **asked)
+    assert result.outcome is Outcome.NOT_REPRODUCED
+    told = [each for each in result.reasons if each.kind == Ends.ALL_FAILED]
+    boots = subject.runs.count(0)
+    whole = Finding.of(Ends.ALL_FAILED, boots=boots, campaign="run-1")
+    assert told == ([whole] if passing is None else [])
 
 
 def test_ends_the_other_way_round_are_a_wrong_request_and_those_of_a_part_are_not():

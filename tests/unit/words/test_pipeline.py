@@ -330,7 +330,14 @@ def test_each_commit_is_as_high_as_its_probability_however_many_share_a_column()
 
 
 def test_where_all_runs_of_both_ends_fail_it_may_be_for_another_reason():
-    assert told(SEARCHING, Ends.ALL_FAIL, boots=6).startswith("all 6 + 6 boots of the ends fail: ")
+    why = "the command may fail for a reason of its own, as what it printed tells"
+    where = "(run/run-6/ of the state directory)"
+    first = told(SEARCHING, Ends.ALL_FAIL, boots=6, campaign="run-6")
+    assert first == f"all 6 + 6 boots of the ends fail: {why} {where}. If it does, press Ctrl-C"
+    last = told(SEARCHING, Ends.ALL_FAILED, boots=75, campaign="run-6")
+    assert last == f"all 75 + 75 boots of the ends fail: {why} {where}"
+    older = str(speak(Finding(Ends.ALL_FAIL.value, {"boots": 6}), SEARCHING))
+    assert older == f"all 6 + 6 boots of the ends fail: {why}. If it does, press Ctrl-C"
 
 
 def test_first_runs_that_differ_are_told_with_what_to_do():

@@ -78,8 +78,10 @@ class Ends(Kind):
     LOOK = "ends.look", "boots level"
     #: All boots of both have this one figure.
     CONSTANT = "ends.constant", "boots value unit"
-    #: Each of these boots of both ends failed.
-    ALL_FAIL = "ends.all-fail", "boots"
+    #: Each of these boots of both ends has failed: at the first look (older programs told no
+    #: campaign), and of a search that has named no commit.
+    ALL_FAIL = "ends.all-fail", "boots campaign"
+    ALL_FAILED = "ends.all-failed", "boots campaign"
     #: At both ends the figures of runs right after a checkout or a build lie apart from those of
     #: the runs `behind` them, on one side: medians of the older end.
     FRESH_DIFFER = "ends.fresh-differ", "fresh behind unit"
