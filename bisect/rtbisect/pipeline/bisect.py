@@ -79,6 +79,7 @@ def bisect(
         culprit=result.culprit,
         confidence=result.confidence,
         cause=result.cause if steps.traits.host else None,
+        why=None if result.culprit else _why(result),
     )
     if result.outcome in SILENT or result.cause is Cause.TOOL_INDUCED:
         return result, None
@@ -155,6 +156,12 @@ def _tell_range(steps: Steps, graph: CommitGraph) -> None:
         # The end that a merge base stands for is told already.
         others = len(set(extra.goods) - {extra.given})
         steps.tell(Ends.SEVERAL, older=request.older, others=others)
+
+
+def _why(result: Result) -> Finding | None:
+    """The first reason that is not of a commit which was given up before."""
+    known = (each for each in result.reasons if each.kind != Proofs.SEARCHED_ON)
+    return next(known, None)
 
 
 def _last_fault(steps: Steps) -> tuple[Finding, ...]:

@@ -197,7 +197,9 @@ def _outcome(data: Mapping[str, Any]) -> str:
     culprit = " {culprit:.12}" if data["culprit"] else ""
     confidence = ", confidence {confidence:probability}" if data["confidence"] else ""
     cause = ", cause {cause}" if data["cause"] else ""
-    return f"outcome: {{outcome}}{culprit}{confidence}{cause}"
+    # Older programs did not keep the reason.
+    why = ": {why}" if data.get("why") else ""
+    return f"outcome: {{outcome}}{culprit}{confidence}{cause}{why}"
 
 
 def _stands(data: Mapping[str, Any]) -> str:

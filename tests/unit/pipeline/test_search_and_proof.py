@@ -52,6 +52,7 @@ def test_the_search_goes_on_with_the_boots_of_a_proof(tmp_path):
     result, story = found(tmp_path, truth=LUCKY + 1)
     assert (result.outcome, result.culprit) == (Outcome.CULPRIT, sha(LUCKY + 1))
     assert result.confidence >= 0.95
+    assert first(story, Searches.OUTCOME)["why"] is None
     # Who reads it sees that another one was named before, and why it is not now.
     told = first(result.reasons[:1], Proofs.SEARCHED_ON)
     assert (told["culprit"], told["why"].kind) == (sha(LUCKY), Proofs.REFUTED)
@@ -77,8 +78,10 @@ def test_a_budget_grows_where_a_search_needs_more(tmp_path, most):
 
 
 def test_what_the_budget_ends_is_open_between_those_that_are_left(tmp_path):
-    result, _ = found(tmp_path, truth=LUCKY + 1, max_boots=48)
+    result, story = found(tmp_path, truth=LUCKY + 1, max_boots=48)
     assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
+    # The line of the outcome says why, and not of the commit that was given up on the way.
+    assert result.reasons[1] == first(story, Searches.OUTCOME)["why"]
     assert first(result.reasons[:1], Proofs.SEARCHED_ON)["culprit"] == sha(LUCKY)
     assert first(result.reasons, Searches.KEPT_BOOTS)["most"] == 48
     candidates = {candidate for candidate, _ in result.candidates}

@@ -143,7 +143,7 @@ def test_what_is_done_is_shown_until_the_answer(screen):
     screen.step(30, Left(low_s=60, middle_s=90, high_s=300))
     assert {Line.NOW, Line.WHY, Line.TIME} == set(lines(screen))
     done = Finding.of(
-        Searches.OUTCOME, outcome="culprit", culprit=NEWER, confidence=0.9, cause=None
+        Searches.OUTCOME, outcome="culprit", culprit=NEWER, confidence=0.9, cause=None, why=None
     )
     screen.hear(done)
     assert set(lines(screen)) == {Line.TIME}

@@ -11,7 +11,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.kinds.boot import Boots, Part
 from rtbisect.model.kinds.judge import Told
-from rtbisect.model.kinds.pipeline import Ends, Searches, Work
+from rtbisect.model.kinds.pipeline import Ends, Proofs, Searches, Work
 from rtbisect.model.kinds.screen import Shown
 from rtbisect.model.lab import RunStatus
 from rtbisect.search.spec import BootPurpose
@@ -290,6 +290,20 @@ def test_that_the_machine_drifted_is_told_with_how_far():
         "the machine drifted during these 134 boots (ratio 1.04 where it was furthest from its"
         " first level), whatever they measured; they count as if it had not"
     )
+
+
+def test_the_outcome_says_how_sure_it_is_or_why_there_is_no_commit():
+    nothing = {"culprit": None, "confidence": 0.0, "cause": None}
+    spent = Finding.of(Proofs.BUDGET_ENDED, boots=48)
+    assert told(SEARCHING, Searches.OUTCOME, outcome="inconclusive", why=spent, **nothing) == (
+        "outcome: inconclusive: the budget of 48 boots ended during the proof"
+    )
+    commit = {"culprit": CULPRIT, "confidence": 0.996, "cause": None}
+    sure = "outcome: culprit dddddddddddd, confidence 0.996"
+    assert told(SEARCHING, Searches.OUTCOME, outcome="culprit", why=None, **commit) == sure
+    # As older programs have kept it.
+    old = Finding(Searches.OUTCOME.value, {"outcome": "culprit", **commit})
+    assert str(speak(old, SEARCHING)) == sure
 
 
 def test_runs_that_a_person_wants_are_told():

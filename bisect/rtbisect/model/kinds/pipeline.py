@@ -156,7 +156,8 @@ class Searches(Kind):
     #: The machine drifted over these boots: those furthest from the first level are so much larger
     #: or smaller (`effect`).
     DRIFT = "search.drift", "effect boots"
-    OUTCOME = "search.outcome", "outcome culprit confidence cause"
+    #: `why` is None where a commit is named, which says more.
+    OUTCOME = "search.outcome", "outcome culprit confidence cause why"
 
 
 class Proofs(Kind):
