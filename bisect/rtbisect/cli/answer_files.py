@@ -21,6 +21,7 @@ from rtbisect.config.paths import data
 from rtbisect.errors import ConfigError, RtbisectError
 from rtbisect.model.code import CommitGraph
 from rtbisect.model.kinds.counts import BESIDE
+from rtbisect.model.kinds.pipeline import Proofs
 from rtbisect.report.markdown import block, code
 from rtbisect.report.run_plot import svg_of
 from rtbisect.store.artefacts import write_whole
@@ -31,12 +32,16 @@ from rtbisect.words.voice import voice_of_request
 
 if TYPE_CHECKING:
     from rtbisect.cli.output import Output
+    from rtbisect.model.result import Result
     from rtbisect.store.campaigns import CampaignRecord
+    from rtbisect.words.voice import Voice
 
 #: Columns of the chart: what the page of a job has room for.
 _WIDTH = 80
 #: A file of a folder that is not ours to write to, or to remove from, and one that is mounted.
 _NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
+#: What is said of a commit: what counts say beside its figure, and how its proof went.
+_SHOWN = (*BESIDE, Proofs.SEARCHED_ON, Proofs.PROBABILITY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,17 +205,24 @@ def summary_of(output: Output, record: CampaignRecord, figured: run_answer.Figur
         parts.append(f"- {code(str(speak(figured.rest.found, voice)))}")
     if found.difference:
         parts.append(f"- {code(str(speak(found.difference.why, voice)))}")
-    if found.culprit:
-        counts = (each for each in found.reasons if each.kind in BESIDE)
-        parts += [f"- {code(str(speak(each, voice)))}" for each in counts]
-    else:
-        parts.append(block([str(speak(reason, voice)) for reason in found.reasons]))
+    parts += _reasons(found, voice)
     summary = store.summary(record)
     parts.append(f"{record.id}: {code(result.costs_of(record, summary))}")
     tells = run_answer.tells_of(record.request, found)
     next_step = run_answer.next_of(record.id, record.request, found, summary.boots, heads)
     parts += [code(str(speak(step, voice))) for step in (tells, next_step) if step]
     return _joined(parts)
+
+
+def _reasons(found: Result, voice: Voice) -> Iterator[str]:
+    """What the answer rests on, with the checks of its proof; of a commit only that."""
+    checks = result.checks_of(found, voice)
+    if found.culprit:
+        shown = (str(speak(each, voice)) for each in found.reasons if each.kind in _SHOWN)
+        if lines := [f"- {code(line)}" for line in (*shown, *checks)]:
+            yield "\n".join(lines)
+    else:
+        yield block([*(str(speak(reason, voice)) for reason in found.reasons), *checks])
 
 
 def summary_of_error(error: RtbisectError) -> str:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rtbisect.model.finding import Finding
     from rtbisect.model.result import Result, Summary
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
+    from rtbisect.words.voice import Voice
 
 #: Of many commits so many are shown.
 MOST = 8
@@ -164,10 +165,15 @@ def text_of(
     lines += [f"  {speak(reason, voice)}" for reason in reasons]
     if record.kind == CampaignKind.RUN and result.outcome is Outcome.INCONCLUSIVE:
         lines += [f"  {speak(likely, voice)}" for likely in run_answer.likeliest_of(result, MOST)]
+    lines += [f"  {line}" for line in checks_of(result, voice)]
+    return "\n".join([*lines, *_rest(record, summary, heads)])
+
+
+def checks_of(result: Result, voice: Voice) -> Iterator[str]:
+    """What each check of the proof has found, a line each."""
     for check in result.verifications:
         note = f": {speak(check.note, voice)}" if check.note else ""
-        lines.append(f"  {speak(check.name, voice)}: {check.status}{note}")
-    return "\n".join([*lines, *_rest(record, summary, heads)])
+        yield f"{speak(check.name, voice)}: {check.status}{note}"
 
 
 def listed(record: CampaignRecord, summary: Summary) -> str:

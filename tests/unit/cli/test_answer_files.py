@@ -13,7 +13,7 @@ import pytest
 from helpers.findings import words
 from helpers.results import culprit_result, other_result
 from helpers.rights import python_as_anybody
-from rtbisect.cli import answer_files, run_answer
+from rtbisect.cli import answer_files, result, run_answer
 from rtbisect.cli.answer_files import AnswerFiles
 from rtbisect.cli.output import Output
 from rtbisect.config.paths import data
@@ -21,9 +21,13 @@ from rtbisect.model.campaign import CampaignRequest, Outcome
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.counts import Counts
+from rtbisect.model.kinds.pipeline import Proofs
+from rtbisect.model.kinds.search import Checks
+from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.report.page_pictures import Line, Picture
 from rtbisect.report.run_plot import svg_of
 from rtbisect.store import codec
+from rtbisect.words.voice import voice_of_request
 
 ASKED = CampaignRequest(
     kind="run", site="", tree="", older="a", newer="b", repo="/gone",
@@ -60,6 +64,29 @@ def test_a_summary_of_a_commit_has_what_counts_say_of_it(tmp_path):
     output.store.finish(name, culprit_result("b" * 40, 0.98, reasons=(counts,)), None)
     told = answer_files.summary_of(output, output.store.get(name), None)
     assert words(counts) in told
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_summary_says_as_much_of_the_proof_as_what_is_printed(tmp_path, named):
+    output = Output(tmp_path / "state")
+    name = output.store.create("run", codec.to_json(CampaignRequest, ASKED), "2026-01-05T09:00:00")
+    sure = Finding.of(Proofs.PROBABILITY, culprit="b" * 40, probability=0.996)
+    open_yet, absent = Finding.of(Checks.OPEN), Finding.of(Checks.NO_REVERT)
+    of = {"judgement": None, "parent": "a" * 12}
+    checks = (
+        Verification(check=CheckName.PARENT, status=CheckStatus.PASS, note=open_yet, **of),
+        Verification(check=CheckName.REVERT, status=CheckStatus.ABSENT, note=absent, **of),
+    )
+    of = {"reasons": (sure,), "verifications": checks}
+    found = culprit_result("b" * 40, **of) if named else other_result(Outcome.INCONCLUSIVE, **of)
+    output.store.finish(name, found, None)
+    record = output.store.get(name)
+    voice = voice_of_request(ASKED)
+    lines = [*result.checks_of(found, voice), words(sure, voice)]
+    assert words(absent, voice) in lines[1]
+    _, printed = result.whole_answer(output, record)
+    for told in (printed, answer_files.summary_of(output, record, None)):
+        assert all(line in told for line in lines)
 
 
 def test_a_picture_has_the_colours_of_a_page():
