@@ -17,6 +17,8 @@ from rtbisect.store.journal import recorded, story_of
 if TYPE_CHECKING:
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
+#: Runs of a commit that a person wants again, where no number is given, and at most.
+FEW_AGAIN, MOST_AGAIN = 6, 1000
 #: Answers that rest on all runs of their commits.
 _OF_RUNS = (
     Outcome.CULPRIT, Outcome.MERGE_CULPRIT, Outcome.CULPRIT_SET, Outcome.GRADUAL,

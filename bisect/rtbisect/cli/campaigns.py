@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rtbisect.campaign import session
+from rtbisect.campaign.again import FEW_AGAIN, MOST_AGAIN
 from rtbisect.cli import check, live, result
 from rtbisect.cli.answer_files import AnswerFiles, files_options
 from rtbisect.cli.options import WholeNumber, answers, time_option
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
 
-
-#: Runs of a commit that a person wants again, where no number is given, and at most.
-FEW_AGAIN, MOST_AGAIN = 6, 1000
 
 #: Campaigns that are listed unless all are asked for, and those that are not done.
 #: Seconds in which a campaign that was started runs.

@@ -9,6 +9,7 @@ import sys
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rtbisect.campaign.again import MOST_AGAIN
 from rtbisect.cli.broken import broken_of
 from rtbisect.cli.output import takes_blocks
 from rtbisect.model.campaign import Better, CampaignKind, Outcome, Sought
@@ -61,7 +62,7 @@ _UNMEASURED = {
     Endings.MEASUREMENT.value, Endings.OLDER_UNTESTABLE.value, Endings.NEWER_UNTESTABLE.value,
     Endings.CALIBRATION_BUDGET.value,
 }  # fmt: skip
-#: Further runs of a commit that its proofs have left open.
+#: Further runs of a commit that its proofs have left open: as many as it has, and these at least.
 _MORE = 12
 #: Shows commits; of those that are named so many, and so many of the likeliest ones.
 _LOG = ("log", "--no-walk", "--stat")
@@ -248,7 +249,14 @@ def _further(request: CampaignRequest, result: Result, runs: int) -> list[str]:
         # A further budget may have been larger than the first one.
         return ["--max-runs", str(2 * max(CommandRequest.of(request).max_runs, runs))]
     # Another budget changes nothing: the proofs had what they asked for.
-    return ["--again", result.candidates[0][0], "--runs", str(_MORE)]
+    sha = result.candidates[0][0]
+    return ["--again", sha, "--runs", str(_more_of(result, sha))]
+
+
+def _more_of(result: Result, sha: str) -> int:
+    """Runs of a commit that can change what all runs so far say of it."""
+    known = sum(revision.boots for revision in result.tested if revision.sha == sha)
+    return min(max(known, _MORE), MOST_AGAIN)
 
 
 def _other_search(request: CampaignRequest, result: Result) -> str:

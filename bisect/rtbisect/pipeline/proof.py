@@ -41,6 +41,7 @@ from rtbisect.search.verify_spec import VerifySpec
 
 if TYPE_CHECKING:
     from rtbisect.model.code import CommitGraph
+    from rtbisect.model.finding import Value
     from rtbisect.model.result import TableRow
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.build_groups import BuildPlan
@@ -98,6 +99,15 @@ class ProofEnd:
     def refuted(self) -> bool:
         """A check says that it is not the culprit."""
         return self.attribution is None and verification.denied(self.checks)
+
+    def closed(self, kind: Proofs, **data: Value) -> ProofEnd:
+        """The same with what is said where the search goes on no more, whatever its budget is;
+        nothing where the budget has ended this proof.
+        """
+        short = any(doubt.kind == Proofs.BUDGET_ENDED for doubt in self.doubts)
+        if short or self.outcome is not Outcome.INCONCLUSIVE:
+            return self
+        return replace(self, notes=(*self.notes, Finding.of(kind, **data)))
 
 
 def prove(

@@ -102,7 +102,10 @@ def _proved_in_turns(  # noqa: PLR0913  (what a search is made of)
             break
         graph = searched.state.spec.graph
         answer.proof = proof = prove(steps, graph, threshold, searched, ends)
-        if proof.attribution or not (proofs_left and _goes_on(steps, searched, proof)):
+        if not proofs_left:
+            answer.proof = proof.closed(Proofs.LAST, proofs=steps.setup.limits.proofs)
+            break
+        if proof.attribution or not _goes_on(steps, searched, proof):
             break
         told = steps.tell(
             Proofs.SEARCHED_ON,
@@ -115,6 +118,7 @@ def _proved_in_turns(  # noqa: PLR0913  (what a search is made of)
             searched_on = search_own_parents(steps, searched_on)
         if not tells_more(searched, proof.heard, searched_on):
             if not again or proof.refuted or not likely(searched_on):
+                answer.proof = proof.closed(Proofs.SAME, culprit=searched.answer.culprit)
                 break
             again = False
         answer.before.append(told)

@@ -415,6 +415,14 @@ SENTENCES: Mapping[str, Words] = {
     Proofs.BUDGET_ENDED_LATE: (
         "the budget of {boots} {voice.run}s ended before the revert was decided"
     ),
+    Proofs.LAST: (
+        "a search makes {proofs:many proof} at most, and the last one has had all its"
+        " {voice.run}s: a larger budget changes nothing"
+    ),
+    Proofs.SAME: (
+        "with the {voice.run}s of the proof the search still names {culprit:.12}, and to prove it"
+        " again would only ask luck twice: a larger budget changes nothing"
+    ),
     Proofs.REPAIRS: "this commit repairs it",
     Proofs.TAKEN_BACK: (
         "{newer:.12} is better than {culprit:.12} again, {why}: a commit"

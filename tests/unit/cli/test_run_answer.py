@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from helpers.results import culprit_result, other_result
+from rtbisect.campaign.again import MOST_AGAIN
 from rtbisect.cli.run_answer import likeliest_of, next_of, tells_of
 from rtbisect.model.campaign import CampaignRequest, Outcome, Sought
 from rtbisect.model.code import CommitHead
@@ -16,6 +17,7 @@ from rtbisect.model.kinds.counts import Counts
 from rtbisect.model.kinds.pipeline import Proofs, Reasons
 from rtbisect.model.kinds.search import Costs, Endings
 from rtbisect.model.result import Difference, DiffersBy
+from rtbisect.model.result import TestedRevision as Revision
 
 ASKED = CampaignRequest(
     kind="run", site="", tree="", older="a", newer="b", repo="/my repo",
@@ -26,6 +28,8 @@ OPEN = Finding.of(Proofs.NOT_CONFIRMED, culprit="abc", check="parent", note=None
 UNPROVED = replace(
     other_result(Outcome.INCONCLUSIVE, reasons=(OPEN,)), candidates=(("abc", 0.7), ("dcb", 0.2))
 )
+#: More runs decide, as many as there are.
+RUN = Revision(sha="abc", subject="s", boots=115, probability_bad=0.9)
 SHORT = other_result(Outcome.INCONCLUSIVE, reasons=(SPENT,))
 SET = replace(other_result(Outcome.CULPRIT_SET), candidates=tuple((f"c{n}", 0.1) for n in range(9)))
 UNCLEAR = Difference(DiffersBy.UNCLEAR, SPENT)
@@ -49,6 +53,16 @@ def counts(kind, share):
         (SHORT, 22, "rtbisect resume run-3 --max-runs 80"),
         (SHORT, 90, "rtbisect resume run-3 --max-runs 180"),
         (UNPROVED, 90, "rtbisect resume run-3 --again abc --runs 12"),
+        (
+            replace(UNPROVED, tested=(RUN, replace(RUN, sha="dcb", boots=7))),
+            723,
+            "rtbisect resume run-3 --again abc --runs 115",
+        ),
+        (
+            replace(UNPROVED, tested=(replace(RUN, boots=5000),)),
+            9000,
+            f"rtbisect resume run-3 --again abc --runs {MOST_AGAIN}",
+        ),
         (SET, 90, "git -C '/my repo' log --no-walk --stat c0 c1 c2 c3 c4 c5 c6 c7 c8"),
         (TWO, 90, "git -C '/my repo' log --no-walk --stat abc dcb"),
     ],

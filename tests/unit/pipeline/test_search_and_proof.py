@@ -95,6 +95,8 @@ def test_a_culprit_that_its_only_proof_refutes_is_not_reported_as_one(tmp_path):
     assert refuted["check"].kind == Checks.PARENT
     # Nobody believes the search any more: neither its confidence nor its sides.
     assert (result.confidence, result.candidates) == (0.0, ())
+    # Nor does a larger budget make another proof.
+    assert first(result.reasons, Proofs.LAST) == {"proofs": 1}
     assert all(t.skipped for t in result.tested if t.sha not in (sha(0), sha(8)))
     assert not any(line.kind == Proofs.SEARCHED_ON for line in story)
 
@@ -118,6 +120,8 @@ def test_what_a_proof_left_undecided_is_proved_once_more(tmp_path, monkeypatch, 
     named = undecided <= rule
     assert result.outcome is (Outcome.CULPRIT if named else Outcome.INCONCLUSIVE)
     assert result.culprit == (sha(LUCKY) if named else None)
+    same = {each.data["culprit"] for each in result.reasons if each.kind == Proofs.SAME}
+    assert same == (set() if named else {sha(LUCKY)})
 
 
 @pytest.mark.parametrize(("rule", "first_rule"), FIRST_RULES.items())

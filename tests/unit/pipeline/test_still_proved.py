@@ -2,12 +2,15 @@
 """What is left of a proof after a person has asked for more runs, and parents that come late."""
 
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from rtbisect.model.campaign import Outcome
 from rtbisect.model.code import Commit, CommitGraph
+from rtbisect.model.finding import Finding
+from rtbisect.model.kinds.pipeline import Proofs
 from rtbisect.pipeline import search_and_proof
 from rtbisect.pipeline.answer import Answer
 from rtbisect.pipeline.attribution import NOT_ATTRIBUTED
@@ -24,6 +27,16 @@ PROOF = ProofEnd(
 
 def says(culprit, outcome=Outcome.CULPRIT):
     return SearchAnswer(outcome=outcome, culprit=culprit, reasons=(), confidence=0.99)
+
+
+@pytest.mark.parametrize("budget_ended", [False, True])
+def test_a_proof_that_has_all_its_runs_says_that_no_budget_changes_its_end(budget_ended):
+    ended = Finding.of(Proofs.BUDGET_ENDED, boots=300)
+    left_open = replace(PROOF, attribution=None, doubts=(ended,) * budget_ended)
+    closed = left_open.closed(Proofs.LAST, proofs=3)
+    assert [note.kind for note in closed.notes] == [Proofs.LAST] * (not budget_ended)
+    # What is proved needs no excuse.
+    assert PROOF.closed(Proofs.LAST, proofs=3) == PROOF
 
 
 def test_a_proof_of_the_same_commit_stands_and_is_heard_once():

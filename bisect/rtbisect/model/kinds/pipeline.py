@@ -171,6 +171,10 @@ class Proofs(Kind):
     SEARCHED_ON = "proof.searched-on", "culprit probability why"
     BUDGET_ENDED = "proof.budget-ended", "boots"
     BUDGET_ENDED_LATE = "proof.budget-ended-late", "boots"
+    #: Why no other proof follows, which no budget changes: a search makes so many `proofs`, and
+    #: with the boots of this one it names the same commit.
+    LAST = "proof.last", "proofs"
+    SAME = "proof.same", "culprit"
     #: Said first of a proven commit where a repair was sought.
     REPAIRS = "proof.repairs"
     TAKEN_BACK = "proof.taken-back", "newer culprit why"
