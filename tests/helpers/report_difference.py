@@ -10,6 +10,7 @@ from rtbisect.judge.differs import judged_change
 from rtbisect.model.campaign import Cause, Outcome, Sample
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.difference import Differs
+from rtbisect.model.kinds.judge import Told
 from rtbisect.model.kinds.search import Checks, Costs, Endings
 from rtbisect.model.result import CheckName, CheckStatus, Difference, DiffersBy, Verification
 
@@ -45,7 +46,8 @@ def by_code(whole):
         Differs.CODE, metric=METRIC, change=change.share, error=change.error, base=4, new=4,
         instructions=None, same=False,
     )  # fmt: skip
-    note = Finding.of(Checks.BUILDS, base=4, new=4, why=found.reason, spread=found.reason)
+    spread = Finding.of(Told.SHIFT, difference=58.0, unit=LIMIT.unit)
+    note = Finding.of(Checks.BUILDS, base=4, new=4, why=found.reason, spread=spread)
     builds = Verification(
         check=CheckName.BUILDS, status=CheckStatus.PASS, judgement=found, note=note
     )

@@ -35,7 +35,7 @@ _PURPOSES = {
     BootPurpose.RECHECK_END: "check of an end",
     BootPurpose.VERIFY: "proof",
     BootPurpose.REVERT: "proof",
-    BootPurpose.BUILDS: "proof, other build",
+    BootPurpose.BUILDS: "proof, other {voice.build}",
     BootPurpose.GIVEN: "the end that was asked for",
     BootPurpose.BASE: "",
     BootPurpose.TIP: "",

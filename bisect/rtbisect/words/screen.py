@@ -23,7 +23,7 @@ _WHY = {
     BootPurpose.RECHECK_END: "an end again: does the measurement still work?",
     BootPurpose.LAYOUT: "the same code at other addresses: does that make the difference?",
     BootPurpose.VERIFY: "proof: the commit and its parent in turn, on fresh {voice.run}s",
-    BootPurpose.BUILDS: "proof: other builds with the commit and without it",
+    BootPurpose.BUILDS: "proof: other {voice.build}s with the commit and without it",
     BootPurpose.REVERT: "proof: does a revert bring the figure back?",
     BootPurpose.CAUSE: "with and without the workload: which of them makes the difference?",
     BootPurpose.WITHOUT_RT: "does it need PREEMPT_RT?",

@@ -35,7 +35,7 @@ def _set(data: Mapping[str, Any]) -> str:
 
 def _check(data: Mapping[str, Any]) -> str:
     names = {
-        CheckName.BUILDS: "other builds with the {voice.commit} and without it",
+        CheckName.BUILDS: "other {voice.build}s with the {voice.commit} and without it",
         CheckName.LAYOUT: "{voice.commit} against its parent in another code layout",
         CheckName.REVERT: "revert on the {voice.newer} end",
         CheckName.KEPT: "no later commit takes it back",
@@ -109,12 +109,13 @@ SENTENCES: Mapping[str, Words] = {
     Checks.OPEN: "more {voice.run}s are due",
     Checks.NO_LAYOUT: "{sha:.12} does not build or run with another layout",
     Checks.BUILDS: (
-        "{base} + {new} builds that the search had not measured: {why}; builds of one side:"
-        " {spread} (standard deviation)"
+        "{base} + {new} {voice.build}s that the search had not measured; between the sides: {why};"
+        " between {voice.build}s of the same side: {spread} (standard deviation)"
     ),
     Checks.SURELY_LESS: "{effect}, surely less than half of the change between the ends",
     Checks.TOO_FEW_BUILDS: (
-        "there are too few other builds of both sides to say how far builds of one code differ"
+        "there are too few other {voice.build}s of both sides to say how far {voice.build}s of the"
+        " same side differ"
     ),
     Checks.NO_REVERT: "the revert does not apply to the {voice.newer} end",
     Checks.REVERT_IS_PARENT: (

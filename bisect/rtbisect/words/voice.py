@@ -53,6 +53,11 @@ class Voice:
     ends: Mapping[str, str] = field(default_factory=dict)
     proven: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def build(self) -> str:
+        """What a proof on other code of both sides compares."""
+        return "build" if self.builds else "revision"
+
     def kernel(self, sha: str, other: str = "", *, proven: bool = False) -> str:
         """A revision with its role before it; `other` is that of one which has none."""
         short = sha[:12]

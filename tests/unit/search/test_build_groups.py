@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from helpers.campaigns import RES, line_of, sha
+from helpers.findings import Like
 from helpers.searches import replayed
-from rtbisect.model.campaign import Level, Observation, Sample, Scale
+from rtbisect.model.campaign import Better, Level, Observation, Sample, Scale
 from rtbisect.model.code import PROOF_LAYOUTS
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Judged, Told
@@ -135,7 +136,7 @@ def test_the_reason_tells_a_part_of_a_figure_as_a_reader_knows_it():
     state, _ = proved(lambda k, rng: ordinary(k, rng) + 20 * (k[0][0] in "bc"), spec)
     check = verification.verifications(state)[1]
     assert check.judgement.reason.data["effect"].kind == Told.RATIO
-    assert check.note.data["spread"].kind == Told.RATIO
+    assert check.note.data["spread"].kind == Told.SHIFT_RATIO
 
 
 def test_a_build_that_fails_or_is_no_further_build_makes_room_for_the_next():
@@ -215,6 +216,17 @@ def test_other_builds_decide_where_builds_differ():
     assert purposes["g0", 0] == purposes["b0", 0] == BootPurpose.BUILDS
     check = verification.verifications(state)[1]
     assert (check.note.kind, check.judgement.base.n) == (Checks.BUILDS, PLAN.builds)
+    assert check.note.data["spread"] == Like(Told.SHIFT, unit=FIGURE.unit)
+
+
+@pytest.mark.parametrize("scale", Scale)
+def test_builds_of_one_side_differ_without_a_direction(scale):
+    """Of a figure that is better where it is higher, too."""
+    figure = replace(FIGURE, better=Better.HIGHER, scale=scale, min_effect=1.02)
+    spec = replace(SPEC, threshold=figure, revert=None)
+    state, _ = proved(lambda k, rng: 30 - ordinary(k, rng), spec)
+    spread = verification.verifications(state)[1].note.data["spread"].data
+    assert spread["ratio"] > 1 if scale is Scale.LOG else spread["difference"] > 0
 
 
 def test_two_builds_that_differ_by_luck_do_not_name_a_commit():

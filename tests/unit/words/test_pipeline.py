@@ -381,8 +381,8 @@ def test_one_commit_holds_what_two_hold():
             Proofs.SAME,
             {"culprit": CULPRIT},
             (
-                "with the runs of the proof the search still names dddddddddddd, and to prove it again"
-                " would only ask luck twice: a larger budget changes nothing"
+                "with the runs of the proof the search still names dddddddddddd, and to prove it"
+                " again would only ask luck twice: a larger budget changes nothing"
             ),
         ),
     ],

@@ -8,9 +8,12 @@ import pytest
 from rtbisect.model.campaign import Sought
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Told
+from rtbisect.model.kinds.pipeline import Work
+from rtbisect.model.kinds.screen import Shown
 from rtbisect.model.kinds.search import Checks, Costs, Endings, Untestable
 from rtbisect.model.result import CheckName
 from rtbisect.model.subject import Measured
+from rtbisect.search.spec import BootPurpose
 from rtbisect.words.search import SENTENCES
 from rtbisect.words.speak import speak
 from rtbisect.words.voice import voice_of
@@ -27,6 +30,8 @@ NONE = Finding.of(Endings.NO_CHANGE, probability=0.9512, boots=30)
 CULPRIT = Finding.of(Endings.CULPRIT, sha=SHA, probability=0.97, boots=30)
 RATIO = Finding.of(Told.RATIO, ratio=2.0)
 PAIR = {"base": 6, "new": 6, "why": RATIO}
+SPREAD = Finding.of(Told.SHIFT, difference=540.0, unit="us")
+OTHER_BUILDS = PAIR | {"new": 5, "spread": SPREAD}
 
 WORDS = [
     (Untestable.NO_BUILD, {}, "does not build"),
@@ -177,10 +182,10 @@ WORDS = [
     (Checks.NO_LAYOUT, {"sha": SHA}, "0123456789ab does not build or run with another layout"),
     (
         Checks.BUILDS,
-        {"base": 6, "new": 5, "why": PAIR["why"], "spread": PAIR["why"]},
+        OTHER_BUILDS,
         (
-            "6 + 5 builds that the search had not measured: ratio 2.00; builds of one side:"
-            " ratio 2.00 (standard deviation)"
+            "6 + 5 builds that the search had not measured; between the sides: ratio 2.00; between"
+            " builds of the same side: 540 us (standard deviation)"
         ),
     ),
     (
@@ -191,7 +196,10 @@ WORDS = [
     (
         Checks.TOO_FEW_BUILDS,
         {},
-        "there are too few other builds of both sides to say how far builds of one code differ",
+        (
+            "there are too few other builds of both sides to say how far builds of the same side"
+            " differ"
+        ),
     ),
     (Checks.NO_REVERT, {}, "the revert does not apply to the bad end"),
     (
@@ -266,3 +274,21 @@ def test_runs_of_a_command_are_told_without_builds():
         str(speak(Finding.of(Endings.EQUAL), voice))
         == "the broken and the fixed end have the same files"
     )
+
+
+def test_where_nothing_is_built_a_proof_compares_other_revisions():
+    voice = voice_of(measured=Measured.COMMAND)
+    assert str(speak(Finding.of(Checks.NAMED, check=CheckName.BUILDS), voice)) == (
+        "other revisions with the culprit and without it"
+    )
+    assert str(speak(Finding.of(Checks.BUILDS, **OTHER_BUILDS), voice)) == (
+        "6 + 5 revisions that the search had not measured; between the sides: ratio 2.00; between"
+        " revisions of the same side: 540 us (standard deviation)"
+    )
+    assert "builds" not in str(speak(Finding.of(Checks.TOO_FEW_BUILDS), voice))
+    assert "builds" in str(speak(Finding.of(Checks.TOO_FEW_BUILDS), replace(voice, builds=True)))
+    why = Finding.of(Shown.WHY, purpose=BootPurpose.BUILDS)
+    begun = Finding.of(Work.BOOTING, number=9, revision=SHA, purpose=BootPurpose.BUILDS)
+    assert str(speak(why, voice)) == "proof: other revisions with the commit and without it"
+    assert str(speak(begun, voice)) == f"run 9, proof, other revision, {SHA:.12}"
+    assert str(speak(begun)) == f"boot 9, proof, other build, {SHA:.12}"

@@ -23,7 +23,7 @@ def test_its_words_use_its_data_and_those_of_the_voice(kind):
     assert words is not None
     if isinstance(words, str):
         fields = {field for _, field, _, _ in string.Formatter().parse(words) if field is not None}
-        voice = {f"voice.{name}" for name in PLAIN.__slots__}
+        voice = {f"voice.{name}" for name in dir(PLAIN)}
         assert fields - voice <= {*kind.parameters}
 
 

@@ -89,8 +89,8 @@ class Checks(Kind):
     OPEN = "check.open"
     #: A revision that does not build or run in another layout.
     NO_LAYOUT = "check.no-layout", "sha"
-    #: So many builds of both sides, the reason of the judgement, and the effect that is as large as
-    #: the standard deviation of builds of one side.
+    #: So many builds of both sides, the reason of the judgement, and the standard deviation of
+    #: builds of one side as the size of a move; older programs kept it as an effect.
     BUILDS = "check.builds", "base new why spread"
     #: The reason of a judgement of builds: they do not differ as the ends do.
     SURELY_LESS = "check.surely-less", "effect"
