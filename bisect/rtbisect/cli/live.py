@@ -82,7 +82,7 @@ class LiveScreen:
             return self._campaign is not None and self._campaign.hear(finding)
 
     def say(self, line: str) -> None:
-        self._console.print(Text(harmless(line)), soft_wrap=True)
+        self._console.print(Text(harmless(line)))
 
     def step(self, what: str, done: int, total: int, left: Left | None) -> None:  # noqa: ARG002
         with self._lock:

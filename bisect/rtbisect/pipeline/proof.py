@@ -212,7 +212,7 @@ class _Proof:
         told, self.state, self.checks = self.checks, state, verification.verifications(state)
         for check in self.checks:
             if check not in told:
-                _tell_check(steps, check)
+                _tell_check(steps, spec.culprit, check)
 
     def likely(self, *, sure: bool) -> bool:
         """Whether the culprit is likely enough with the fresh boots so far, as far as they count:
@@ -257,7 +257,7 @@ class _Proof:
             judgement=readable,
             note=Finding.of(Proofs.TAKEN_BACK, newer=bad, culprit=culprit, why=readable.reason),
         )
-        _tell_check(steps, kept)
+        _tell_check(steps, culprit, kept)
         return (kept,)
 
     def beside(self, range_ends: tuple[str, str]) -> Beside | None:
@@ -344,8 +344,10 @@ class _Proof:
         return (Finding.of(kind, boots=self.steps.setup.limits.max_boots),)
 
 
-def _tell_check(steps: Steps, check: Verification) -> None:
-    steps.tell(Proofs.CHECK, check=check.name, status=check.status, note=check.note)
+def _tell_check(steps: Steps, culprit: str, check: Verification) -> None:
+    steps.tell(
+        Proofs.CHECK, culprit=culprit, check=check.name, status=check.status, note=check.note
+    )
 
 
 def _boot_request(

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 #: Facts that a line shows: nobody has to read their sentences, too.
 _IN_LINES = frozenset((
     Work.BUILDING, Work.BUILT, Work.REUSED, Work.BOOTING, Work.FIGURE, Work.FIGURES,
-    Ends.SEARCHED_ON, Searches.KEEPS, Searches.STANDS, Searches.SPREAD, Searches.EXPECTED,
-    Searches.LONGER, Searches.OUTCOME, Proofs.CHECK,
+    Ends.SEARCHED_ON, Searches.STANDS, Searches.SPREAD, Searches.LONGER, Searches.OUTCOME,
+    Proofs.CHECK,
 ))  # fmt: skip
 
 
@@ -103,7 +103,11 @@ class CampaignScreen:
     _skipped: set[str] = field(default_factory=set)
     _last: Finding | None = None
     _now: Finding | None = None
+    #: What the checks of the last proof say, and of which commit.
     _checks: dict[Finding, Finding] = field(default_factory=dict)
+    _proved: str = ""
+    #: The answer names a commit.
+    _named: bool = False
     _gates: Counter[str] = field(default_factory=Counter)
     #: Time that is left, and the clock's seconds when that was told.
     _left: tuple[Left, float] | None = None
@@ -165,13 +169,17 @@ class CampaignScreen:
         self._skipped.add(data["revision"])
 
     def _checked(self, _finding: Finding, data: Any) -> None:
-        check = data["check"]
+        check, culprit = data["check"], data["culprit"]
+        if culprit != self._proved:
+            self._checks.clear()
+            self._proved = culprit
         self._checks[check] = Finding.of(Shown.PROOF, check=check, status=data["status"])
 
     def _gate(self, _finding: Finding, data: Any) -> None:
         self._gates[data["status"]] += 1
 
-    def _answered(self, _finding: Finding, _data: Any) -> None:
+    def _answered(self, _finding: Finding, data: Any) -> None:
+        self._named = bool(data["culprit"])
         self.end()
 
     def _add(self, revision: str, metric: str, data: Any) -> None:
@@ -193,7 +201,9 @@ class CampaignScreen:
         if change := self.change():
             yield Row(Line.FIGURE, (self._said(change, Tone.STRONG),))
         if self._spread is not None:
-            yield from self._drawn(self._spread, width, ascii_only=ascii_only)
+            drawn = self._drawn(self._spread, width, ascii_only=ascii_only)
+            # The answer has the probability with its proof, which this one is without.
+            yield from (row for row in drawn if not (self._named and row.line is Line.LIKELIEST))
         if last := self._last_said():
             yield Row(Line.LAST, (self._said(last),))
         if self._now is not None:

@@ -224,7 +224,9 @@ def _keeps(data: Mapping[str, Any]) -> str:
 
 
 def _check(data: Mapping[str, Any]) -> str:
-    return "proof, {check}: {status}: {note}" if data["note"] else "proof, {check}: {status}"
+    # Campaigns that began before it was told do not say of which commit.
+    whose = "proof of {culprit:.12}" if "culprit" in data else "proof"
+    return f"{whose}, {{check}}: {{status}}" + (": {note}" if data["note"] else "")
 
 
 def _functions(data: Mapping[str, Any]) -> str:

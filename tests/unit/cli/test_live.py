@@ -66,6 +66,15 @@ def test_a_terminal_is_redrawn_in_place_and_given_back(terminal):
     assert "red ?[31m [bold]text" in text
 
 
+def test_what_is_said_breaks_between_words(terminal, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    with redirect_stderr(terminal), live.screen() as screen:
+        screen.say("wide " * 20)
+    lines = uncoloured(terminal).splitlines()
+    assert len(lines) > 3
+    assert {word for line in lines for word in line.split()} == {"wide"}
+
+
 def test_colours_are_left_out_where_they_are_not_wanted(terminal, monkeypatch):
     watched(terminal)
     assert "\x1b[31m" in terminal.getvalue()

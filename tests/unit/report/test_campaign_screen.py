@@ -69,6 +69,20 @@ def test_the_range_narrows_with_the_probability(screen):
     assert lines(screen, 8, ascii_only=True)[Line.RANGE][1] == "---#----"
 
 
+def test_the_last_picture_of_a_named_commit_leaves_its_probability_to_the_answer(screen):
+    screen.hear(spread(0, 0, 0.01, 0.97, 0.02, 0, 0, 0))
+    assert Line.LIKELIEST in lines(screen)
+    told = {"cause": None, "why": None}
+    screen.hear(
+        Finding.of(Searches.OUTCOME, outcome="inconclusive", culprit="", confidence=0, **told)
+    )
+    assert Line.LIKELIEST in lines(screen)
+    named = {"outcome": "culprit", "culprit": COMMITS[3], "confidence": 0.999}
+    screen.hear(Finding.of(Searches.OUTCOME, **named, **told))
+    assert set(lines(screen)) >= {Line.RANGE, Line.PROBABILITY}
+    assert Line.LIKELIEST not in lines(screen)
+
+
 def test_a_long_range_shares_columns_and_a_short_one_has_several(screen):
     screen.hear(spread(*[0] * 5, 0.5, 0.5, 0))
     assert lines(screen, 4)[Line.RANGE][1] == "──━━"
@@ -155,12 +169,31 @@ def test_the_time_that_is_left_goes_by(now):
     assert left_of(left, 301).kind == Shown.OVERDUE
 
 
+def checked(check, status, culprit="c4"):
+    return Finding.of(Proofs.CHECK, culprit=culprit, check=check, status=status, note=None)
+
+
+def test_the_proof_of_another_commit_begins_without_the_checks_of_the_last_one(screen):
+    names = [Finding.of(Checks.NAMED, check=name) for name in (CheckName.BUILDS, CheckName.REVERT)]
+    for name in names:
+        screen.hear(checked(name, CheckStatus.FAIL))
+    assert len([row for row in screen.rows(80) if row.parts[0][1] is Tone.NEWER]) == len(names)
+    screen.hear(checked(names[1], CheckStatus.PASS, culprit="c9"))
+    tones = [row.parts[0][1] for row in screen.rows(80) if row.line is not Line.TIME]
+    assert tones == [Tone.OLDER]
+
+
+@pytest.mark.parametrize("kind", [Searches.KEEPS, Searches.EXPECTED])
+def test_what_a_budget_is_for_is_said_on_a_terminal_too(screen, kind):
+    assert not screen.hear(Finding.of(kind, **dict.fromkeys(kind.parameters, 1)))
+
+
 def test_checks_have_a_line_each_and_gates_are_counted(screen):
     names = CheckName.REVERT, CheckName.LAYOUT
     for name, status in zip(names, (CheckStatus.FAIL, CheckStatus.PASS), strict=True):
         check = Finding.of(Checks.NAMED, check=name)
         for told in (CheckStatus.UNDECIDED, status):
-            assert screen.hear(Finding.of(Proofs.CHECK, check=check, status=told, note=None))
+            assert screen.hear(checked(check, told))
     heard = [
         screen.hear(Finding.of(Attributions.GATE, gate="G1", status=status, why=None))
         for status in GateStatus

@@ -306,6 +306,15 @@ def test_the_outcome_says_how_sure_it_is_or_why_there_is_no_commit():
     assert str(speak(old, SEARCHING)) == sure
 
 
+def test_a_check_says_of_which_commit_it_is():
+    check = {"check": "the check", "status": "pass"}
+    said = told(SEARCHING, Proofs.CHECK, culprit=CULPRIT, note="a note", **check)
+    assert said == "proof of dddddddddddd, the check: pass: a note"
+    # As older programs have kept it.
+    old = Finding(Proofs.CHECK.value, {"note": None, **check})
+    assert str(speak(old, SEARCHING)) == "proof, the check: pass"
+
+
 def test_runs_that_a_person_wants_are_told():
     assert told(SEARCHING, Searches.ASKED, revision="e" * 40, boots=1) == (
         "1 more boot of eeeeeeeeeeee, as asked"

@@ -163,7 +163,7 @@ class Searches(Kind):
 class Proofs(Kind):
     """The proof of a culprit."""
 
-    CHECK = "proof.check", "check status note"
+    CHECK = "proof.check", "culprit check status note"
     REFUTED = "proof.refuted", "culprit check note"
     NOT_CONFIRMED = "proof.not-confirmed", "culprit check note"
     PROBABILITY = "proof.probability", "culprit probability"
