@@ -295,10 +295,7 @@ def run(
     --build CMD builds each revision once and keeps its worktree: --build 'make -j2' -- ./bench.
 
     If the older end is not an ancestor of the newer one, their merge base replaces it, and a line
-    says so. docs/run.md explains each option.
-
-    Searches and their trees lie in the state directory: `rtbisect --state DIR run ...`, or
-    $RTBISECT_STATE.
+    says so. `rtbisect --state DIR run ...` keeps all in DIR. docs/run.md explains each option.
 
     Exit code 0: answered (see `outcome`); 4: inconclusive; 3: nothing can be built or measured
     here; 2: wrong request, also if the first runs show it: no such number, a change in the other
