@@ -157,13 +157,12 @@ class Figured:
     def chart(self, width: int, *, ascii_only: bool = False) -> tuple[str, ...]:
         """At most so many of the tested revisions, and a caption; () where there are too few."""
         change, voice = self.change, voice_of_request(self.request)
-        ends = voice.older[0], voice.newer[0]
-        columns = columns_of(self.request, self.result, self.runs, ends)
+        columns = columns_of(self.request, self.result, self.runs)
         if change is None or len(columns) < 2:
             return ()
         shown = fitting(columns, width)
         caption = caption_of(shown, len(columns), "" if change.share else change.unit)
-        return (*chart(shown, ascii_only=ascii_only), str(speak(caption, voice)))
+        return (*chart(shown, voice, ascii_only=ascii_only), str(speak(caption, voice)))
 
     def picture(self, graph: CommitGraph) -> Picture | None:
         """All runs along the history, and what they say of each commit."""

@@ -16,7 +16,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Attributions, Ends, Proofs, Searches, Work
 from rtbisect.model.kinds.screen import Line, Shown
 from rtbisect.model.result import CheckStatus, GateStatus
-from rtbisect.report.run_answer import MARKED, OPEN, SKIPPED
+from rtbisect.report.marks import Mark, letter_of, mark_of
 from rtbisect.search.standing import holding
 from rtbisect.words.screen import LABELS
 from rtbisect.words.speak import speak
@@ -50,6 +50,10 @@ class Tone(Enum):
 
 
 _BLANK = (" ", Tone.PLAIN)
+_TONES = {
+    Mark.OLDER: Tone.OLDER, Mark.NEWER: Tone.NEWER, Mark.NAMED: Tone.STRONG,
+    Mark.OPEN: Tone.SOFT, Mark.SKIPPED: Tone.SOFT,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,8 @@ class _Kept:
     """Rows of a search, and what they were drawn of."""
 
     told: Finding
-    #: Columns, whether in ASCII alone, and how many revisions were skipped.
-    asked: tuple[int, bool, int]
+    #: Columns, whether in ASCII alone, whether a proof refutes it, and what the answer names.
+    asked: tuple[int, bool, bool, str | None]
     rows: list[Row]
 
 
@@ -99,15 +103,13 @@ class CampaignScreen:
     _sure: bool = False
     #: SPREAD as it was told last.
     _spread: Finding | None = None
-    #: Revisions that cannot be tested.
-    _skipped: set[str] = field(default_factory=set)
+    #: Full sha that the answer names; None where it names none, or there is none yet.
+    _named: str | None = None
     _last: Finding | None = None
     _now: Finding | None = None
     #: What the checks of the last proof say, and of which commit.
     _checks: dict[Finding, Finding] = field(default_factory=dict)
     _proved: str = ""
-    #: The answer names a commit.
-    _named: bool = False
     _gates: Counter[str] = field(default_factory=Counter)
     #: Time that is left, and the clock's seconds when that was told.
     _left: tuple[Left, float] | None = None
@@ -122,8 +124,6 @@ class CampaignScreen:
             Work.FIGURES: self._figures_of_all,
             Work.BUILDING: self._builds,
             Work.BOOTING: self._boots,
-            Work.NOT_BUILT: self._skips,
-            Work.SKIPPED: self._skips,
             Ends.SEARCHED_ON: self._searched,
             Searches.SPREAD: self._spreads,
             Searches.OUTCOME: self._answered,
@@ -157,6 +157,8 @@ class CampaignScreen:
 
     def _spreads(self, finding: Finding, _data: Any) -> None:
         self._spread, self._sure = finding, True
+        # The search goes on with what the proof of another commit has told.
+        self._checks.clear()
 
     def _builds(self, _finding: Finding, data: Any) -> None:
         named = {name: data[name] for name in ("revision", "variant")}
@@ -164,9 +166,6 @@ class CampaignScreen:
 
     def _boots(self, finding: Finding, _data: Any) -> None:
         self._now = finding
-
-    def _skips(self, _finding: Finding, data: Any) -> None:
-        self._skipped.add(data["revision"])
 
     def _checked(self, _finding: Finding, data: Any) -> None:
         check, culprit = data["check"], data["culprit"]
@@ -179,7 +178,7 @@ class CampaignScreen:
         self._gates[data["status"]] += 1
 
     def _answered(self, _finding: Finding, data: Any) -> None:
-        self._named = bool(data["culprit"])
+        self._named = data["culprit"]
         self.end()
 
     def _add(self, revision: str, metric: str, data: Any) -> None:
@@ -255,7 +254,7 @@ class CampaignScreen:
         """The rows of the search, drawn once: the screen asks twice a second, beside what is
         measured, and a range may have 200,000 commits.
         """
-        asked = (width, ascii_only, len(self._skipped))
+        asked = (width, ascii_only, self._refuted, self._named)
         if self._kept is None or self._kept.told is not told or self._kept.asked != asked:
             rows = list(self._search_rows(told.data, width, ascii_only=ascii_only))
             self._kept = _Kept(told, asked, rows)
@@ -294,29 +293,41 @@ class CampaignScreen:
 
     def _marks(self, told: Any) -> dict[int, tuple[str, Tone]]:
         """What is drawn at each tested candidate, keyed by its place in the range."""
-        drawn = {
-            "older": (self._voice.older[0], Tone.OLDER),
-            "newer": (self._voice.newer[0], Tone.NEWER),
-            "open": (OPEN, Tone.SOFT),
-        }
-        likes = dict(zip(told["tested"], map(_like, told["newer"]), strict=True))
-        return {
-            place: (SKIPPED, Tone.SOFT) if sha in self._skipped else drawn[likes[sha]]
+        newer = dict(zip(told["tested"], told["newer"], strict=True))
+        known = newer.keys() | set(told["skipped"])
+        marks = {
+            place: self._mark(told, sha, newer.get(sha, 0.5), named=True)
             for place, sha in enumerate(told["commits"])
-            if sha in self._skipped or sha in likes
+            if sha in known
         }
+        called = self._voice.older, self._voice.newer
+        return {place: (letter_of(mark, *called), _TONES[mark]) for place, mark in marks.items()}
+
+    def _mark(self, told: Any, sha: str, newer: float, *, named: bool = False) -> Mark:
+        return mark_of(
+            sha,
+            newer,
+            (self.request.older, self.request.newer),
+            named=(self._named,) if named and self._named else (),
+            skipped=sha in told["skipped"],
+            in_doubt=self._refuted,
+        )
+
+    @property
+    def _refuted(self) -> bool:
+        """Whether a proof says that it is not the commit which the search has named."""
+        return any(check.data["status"] == CheckStatus.FAIL for check in self._checks.values())
 
     def _last_said(self) -> Finding | None:
         last = self._last
         if last is None or last.kind == Work.FIGURES:
             return last
         data: Any = last.data
-        likes: dict[str, float] = {}
-        if self._spread is not None:
+        ends, sha, like = (self.request.older, self.request.newer), data["revision"], ""
+        if self._spread is not None and sha not in ends:
             told: Any = self._spread.data
-            likes = dict(zip(told["tested"], told["newer"], strict=True))
-        ends, sha = (self.request.older, self.request.newer), data["revision"]
-        like = _like(likes[sha]) if sha in likes and sha not in ends else ""
+            if sha in told["tested"]:
+                like = self._mark(told, sha, told["newer"][told["tested"].index(sha)])
         named = {
             name: data[name]
             for name in ("purpose", "revision", "variant", "metric", "value", "unit")
@@ -353,8 +364,3 @@ def _key(figure: Finding) -> str:
 
 def _bare(metric: str) -> str:
     return metric.partition("@")[0]
-
-
-def _like(newer: float) -> str:
-    """What a revision is like that is so probably like the newer end."""
-    return "newer" if newer >= MARKED else "older" if newer <= 1 - MARKED else "open"

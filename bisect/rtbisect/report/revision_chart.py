@@ -6,10 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rtbisect.report.marks import Mark, letter_of
 from rtbisect.words.strip import level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rtbisect.words.voice import Voice
 
 #: Drawn where a revision has no figure.
 NO_FIGURE = " "
@@ -21,22 +24,21 @@ class Column:
 
     #: The middle of its runs; None where it has none.
     value: float | None
-    #: One character, drawn below the column.
-    mark: str
-    #: The revision that the search is about: its column stays where not all columns fit.
-    named: bool = False
+    #: Drawn below the column.
+    mark: Mark
 
 
 def fitting(columns: Sequence[Column], width: int) -> tuple[Column, ...]:
     """At most `width` columns in a row: those around the named one, else around the middle."""
     if len(columns) <= width:
         return tuple(columns)
-    middle = next((i for i, column in enumerate(columns) if column.named), len(columns) // 2)
+    marks = [column.mark for column in columns]
+    middle = marks.index(Mark.NAMED) if Mark.NAMED in marks else len(columns) // 2
     begin = min(max(0, middle - width // 2), len(columns) - width)
     return tuple(columns[begin : begin + width])
 
 
-def chart(columns: Sequence[Column], *, ascii_only: bool = False) -> tuple[str, str]:
+def chart(columns: Sequence[Column], voice: Voice, *, ascii_only: bool = False) -> tuple[str, str]:
     """The two lines, a character a column. Figures that are all the same stand half way up."""
     values = [column.value for column in columns if column.value is not None]
     low, high = min(values, default=0.0), max(values, default=0.0)
@@ -48,4 +50,4 @@ def chart(columns: Sequence[Column], *, ascii_only: bool = False) -> tuple[str, 
         return level(share, ascii_only=ascii_only)
 
     above = "".join(drawn(column.value) for column in columns)
-    return above, "".join(column.mark for column in columns)
+    return above, "".join(letter_of(each.mark, voice.older, voice.newer) for each in columns)

@@ -14,6 +14,8 @@ from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.answer import Answered
 from rtbisect.model.kinds.pipeline import Parts, Proofs
+from rtbisect.model.result import CheckStatus
+from rtbisect.report.marks import Mark, mark_of
 from rtbisect.report.revision_chart import Column
 
 if TYPE_CHECKING:
@@ -22,13 +24,6 @@ if TYPE_CHECKING:
     from rtbisect.model.campaign import CampaignRequest, Judgement, Sample, Threshold
     from rtbisect.model.lab import Run
     from rtbisect.model.result import Result, TestedRevision
-
-#: A revision is marked as one end or the other from this probability on.
-MARKED = 0.9
-SKIPPED, OPEN, NAMED = "x", "?", "C"
-#: Why a tested revision says nothing of the commit: a proof does not bear the search out, or it was
-#: tested for another commit.
-_IN_DOUBT = (Proofs.DOUBTED, Parts.TESTED_FOR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,31 +133,33 @@ def sample_of(runs: Sequence[Run], sha: str, threshold: Threshold) -> Sample:
     return mine.sample(threshold.key)
 
 
-def columns_of(
-    request: CampaignRequest, result: Result, runs: Sequence[Run], ends: tuple[str, str]
-) -> tuple[Column, ...]:
-    """The tested revisions, oldest first; `ends` are the marks of those like the older end and of
-    those like the newer one.
-    """
+def columns_of(request: CampaignRequest, result: Result, runs: Sequence[Run]) -> tuple[Column, ...]:
+    """The tested revisions, oldest first."""
+    refuted = any(check.status is CheckStatus.FAIL for check in result.verifications)
     threshold = CommandRequest.of(request).threshold()
     by_mean = threshold.statistic is Statistic.FRACTION
     columns = []
     for revision in result.tested:
         values = sample_of(runs, revision.sha, threshold).values
         middle = (mean(values) if by_mean else median(values)) if values else None
-        named = revision.sha in result.culprits
-        mark = NAMED if named else _mark(revision, ends)
-        columns.append(Column(middle, mark, named))
+        columns.append(Column(middle, _mark(request, result, revision, refuted=refuted)))
     return tuple(columns)
 
 
-def _mark(revision: TestedRevision, ends: tuple[str, str]) -> str:
-    if revision.skipped is not None:
-        # The revision was tested, but what its runs said is in doubt.
-        return OPEN if revision.skipped.kind in _IN_DOUBT else SKIPPED
-    if revision.probability_bad >= MARKED:
-        return ends[1]
-    return ends[0] if revision.probability_bad <= 1 - MARKED else OPEN
+def _mark(
+    request: CampaignRequest, result: Result, revision: TestedRevision, *, refuted: bool
+) -> Mark:
+    why = revision.skipped.kind if revision.skipped else None
+    return mark_of(
+        revision.sha,
+        revision.probability_bad,
+        (request.older, request.newer),
+        named=result.culprits,
+        # The others were tested.
+        skipped=why not in (None, Proofs.DOUBTED, Parts.TESTED_FOR),
+        # What was tested for another commit says nothing of this one.
+        in_doubt=why == Parts.TESTED_FOR or (why == Proofs.DOUBTED and refuted),
+    )
 
 
 def caption_of(shown: Sequence[Column], tested: int, unit: str) -> Finding:
@@ -176,7 +173,7 @@ def caption_of(shown: Sequence[Column], tested: int, unit: str) -> Finding:
         low=min(values, default=None),
         high=max(values, default=None),
         unit=unit,
-        skipped=SKIPPED in marks,
-        open=OPEN in marks,
-        named=NAMED in marks,
+        skipped=Mark.SKIPPED in marks,
+        open=Mark.OPEN in marks,
+        named=Mark.NAMED in marks,
     )

@@ -49,6 +49,8 @@ class Spread:
     #: Full shas of what was booted, and how probable it is that each is like the newer end.
     tested: tuple[str, ...]
     newer: tuple[float, ...]
+    #: Full shas of what cannot be tested.
+    skipped: tuple[str, ...]
     #: Subject of the likeliest commit; foreign text.
     subject: str
 
@@ -65,6 +67,7 @@ def spread(state: SearchState) -> Spread | None:
         probabilities=tuple(belief.commits.tolist()),
         tested=tuple(tested),
         newer=tuple(min(1.0, float(mass[ancestry.index[sha]])) for sha in tested),
+        skipped=tuple(sorted(state.ledger.untestable_shas)),
         subject=commits[belief.best].subject,
     )
 

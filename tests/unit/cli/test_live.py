@@ -16,7 +16,7 @@ from rtbisect.model.kinds.pipeline import Searches
 REQUEST = CampaignRequest(kind="bisect", site="", tree="t", older="a" * 40, newer="c" * 40)
 SPREAD = Finding.of(
     Searches.SPREAD, commits=("b" * 40, "c" * 40), probabilities=(0.0, 1.0), tested=("c" * 40,),
-    newer=(1.0,), subject="red \x1b[31m [bold]text, größer", moved=False,
+    newer=(1.0,), skipped=(), subject="red \x1b[31m [bold]text, größer", moved=False,
 )  # fmt: skip
 SHOW_CURSOR = "\x1b[?25h"
 

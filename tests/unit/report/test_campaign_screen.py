@@ -38,10 +38,10 @@ def figure(revision, value, purpose=BootPurpose.CALIBRATE, variant="", unit="us"
     )  # fmt: skip
 
 
-def spread(*probabilities, tested=(), newer=(), subject="sub\x1bject"):
+def spread(*probabilities, tested=(), newer=(), skipped=(), subject="sub\x1bject"):
     return Finding.of(
         Searches.SPREAD, commits=COMMITS, probabilities=probabilities, tested=tested, newer=newer,
-        subject=subject, moved=False,
+        skipped=skipped, subject=subject, moved=False,
     )  # fmt: skip
 
 
@@ -90,12 +90,25 @@ def test_a_long_range_shares_columns_and_a_short_one_has_several(screen):
 
 
 def test_tested_revisions_are_marked_where_they_stand(screen):
-    screen.hear(Finding.of(Work.NOT_BUILT, revision=COMMITS[1], variant="", error="no"))
-    tested = (COMMITS[0], COMMITS[2], COMMITS[4], NEWER)
-    screen.hear(spread(*[1 / 8] * 8, tested=tested, newer=(0.05, 0.5, 0.95, 1.0)))
+    told = {"tested": (COMMITS[0], COMMITS[2], COMMITS[4], NEWER), "skipped": (COMMITS[1],)}
+    screen.hear(spread(*[1 / 8] * 8, newer=(0.05, 0.5, 0.95, 1.0), **told))
     # As the voice calls the ends.
     assert lines(screen, 8)[Line.TESTED] == ["gx? b  b"]
     assert lines(screen, 24)[Line.TESTED] == ["g  x  ?     b        b  "]
+
+
+def test_a_proof_that_refutes_opens_all_but_the_end_until_the_search_has_heard_it(screen):
+    told = spread(*[1 / 8] * 8, tested=(COMMITS[0], COMMITS[4], NEWER), newer=(0.05, 0.95, 0.95))
+    parent = Finding.of(Checks.NAMED, check=CheckName.PARENT)
+    screen.hear(told)
+    for status, shown in ((CheckStatus.UNDECIDED, "g   b  b"), (CheckStatus.FAIL, "?   ?  b")):
+        screen.hear(Finding.of(Proofs.CHECK, check=parent, status=status, note=None))
+        assert lines(screen, 8)[Line.TESTED] == [shown]
+    # The next commit is proved anew.
+    screen.hear(told)
+    after = lines(screen, 8)
+    assert after[Line.TESTED] == ["g   b  b"]
+    assert Line.PROOF not in after
 
 
 def test_the_change_is_that_of_the_medians_of_the_ends(screen):

@@ -15,6 +15,8 @@ from rtbisect.model.kinds.judge import Told
 from rtbisect.model.kinds.pipeline import Parts, Proofs
 from rtbisect.model.kinds.search import Untestable
 from rtbisect.model.lab import Measurement, Run, RunStatus
+from rtbisect.model.result import CheckStatus
+from rtbisect.report.marks import Mark
 from rtbisect.report.revision_chart import Column
 from rtbisect.report.run_answer import caption_of, change_of, columns_of
 
@@ -94,14 +96,37 @@ def test_failing_runs_are_a_share_with_an_interval_that_is_never_empty():
     assert change.found.kind == Answered.SHARES
 
 
-@pytest.mark.parametrize("kind", [Proofs.DOUBTED, Parts.TESTED_FOR])
-def test_a_tested_revision_that_is_in_doubt_is_open_and_not_skipped(kind):
-    doubt = Finding.of(kind, **({"culprit": None} if kind is Parts.TESTED_FOR else {}))
+def told_for(*shas_and_bads, skipped=None):
     of = kept.TestedRevision
-    tested = (of("old", "", 3, 0.0), of("mid", "", 4, 0.95, doubt), of("new", "", 3, 1.0))
-    columns = columns_of(asked(), replace(OPEN, tested=tested), runs(FIGURES), ("g", "b"))
-    assert [column.mark for column in columns] == ["g", "?", "b"]
+    return tuple(
+        of(sha, "", 3, bad, skipped if sha not in ("old", "new") else None)
+        for sha, bad in shas_and_bads
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "mark"),
+    [
+        (Proofs.DOUBTED, CheckStatus.FAIL, Mark.OPEN),
+        (Proofs.DOUBTED, CheckStatus.UNDECIDED, Mark.NEWER),
+        (Parts.TESTED_FOR, CheckStatus.PASS, Mark.OPEN),
+    ],
+)
+def test_what_is_refuted_or_tested_for_another_commit_is_open_and_not_skipped(kind, status, mark):
+    doubt = Finding.of(kind, **({"culprit": None} if kind is Parts.TESTED_FOR else {}))
+    tested = told_for(("old", 0.0), ("mid", 0.95), ("new", 1.0), skipped=doubt)
+    check = kept.Verification(check=kept.CheckName.PARENT, status=status, judgement=None, note=None)
+    result = replace(OPEN, tested=tested, verifications=(check,))
+    columns = columns_of(asked(), result, runs(FIGURES))
+    assert [column.mark for column in columns] == [Mark.OLDER, mark, Mark.NEWER]
     assert not caption_of(columns, 3, "us").data["skipped"]
+
+
+def test_an_end_is_what_a_person_called_it():
+    """Also where the ends are not known to differ."""
+    result = replace(OPEN, tested=told_for(("old", 0.0), ("new", 0.5)))
+    columns = columns_of(asked(), result, runs(FIGURES))
+    assert [column.mark for column in columns] == [Mark.OLDER, Mark.NEWER]
 
 
 def test_revisions_are_marked_by_how_sure_it_is_what_they_are():
@@ -112,10 +137,10 @@ def test_revisions_are_marked_by_how_sure_it_is_what_they_are():
         of("mid", "", 1, 0.95), of("new", "", 3, 1.0),
     )  # fmt: skip
     result = replace(culprit_result("mid"), tested=tested)
-    columns = columns_of(asked(), result, runs(FIGURES), ("g", "b"))
+    columns = columns_of(asked(), result, runs(FIGURES))
     assert columns == (
-        Column(2.0, "g"), Column(None, "x"), Column(None, "?"),
-        Column(4.0, "C", named=True), Column(6.0, "b"),
+        Column(2.0, Mark.OLDER), Column(None, Mark.SKIPPED), Column(None, Mark.OPEN),
+        Column(4.0, Mark.NAMED), Column(6.0, Mark.NEWER),
     )  # fmt: skip
     told = caption_of(columns[:4], 5, "us").data
     assert (told["shown"], told["tested"], told["low"], told["high"]) == (4, 5, 2.0, 4.0)
@@ -130,5 +155,5 @@ def test_each_of_several_commits_is_marked():
         outcome=Outcome.MULTIPLE_CULPRITS,
         tested=tested,
     )
-    columns = columns_of(asked(), several, runs(FIGURES), ("g", "b"))
-    assert [column.mark for column in columns] == ["g", "C", "C"]
+    columns = columns_of(asked(), several, runs(FIGURES))
+    assert [column.mark for column in columns] == [Mark.OLDER, Mark.NAMED, Mark.NAMED]

@@ -347,7 +347,7 @@ def test_a_run_of_a_test_passes_or_fails():
 
 
 def test_each_commit_is_as_high_as_its_probability_however_many_share_a_column():
-    spread = {"commits": (), "tested": (), "newer": (), "subject": "", "moved": True}
+    spread = {"commits": (), "tested": (), "newer": (), "skipped": (), "subject": "", "moved": True}
     even = told(SEARCHING, Searches.SPREAD, probabilities=(0.01,) * 79, **spread)
     assert even.endswith(": " + "8" * 64)
 

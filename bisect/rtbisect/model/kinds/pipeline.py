@@ -135,9 +135,9 @@ class Searches(Kind):
     #: So many of the candidates hold 95% of their probability; the likeliest of them has so much.
     STANDS = "search.stands", "candidates holding likeliest probability"
     #: The same of each candidate, oldest first, and of each tested revision how probable it is that
-    #: it is like the newer end; `subject` is that of the likeliest commit, `moved` says whether
-    #: STANDS was told with it.
-    SPREAD = "search.spread", "commits probabilities tested newer subject moved"
+    #: it is like the newer end; `skipped` cannot be tested, `subject` is that of the likeliest
+    #: commit, `moved` says whether STANDS was told with it.
+    SPREAD = "search.spread", "commits probabilities tested newer skipped subject moved"
     #: Of a budget of `most` boots so many are kept for a proof, and `leading` once a commit leads.
     KEEPS = "search.keeps", "most kept leading"
     #: The search may take so many boots, and others are kept.
