@@ -156,7 +156,7 @@ def text_of(
     if opening:
         lines.append(wrap(opening, first="  ", rest="  "))
         reasons = tuple(reason for reason in reasons if reason.kind not in _OPENED)
-    if any(reason.kind == Proofs.PROBABILITY for reason in reasons):
+    if any(reason.kind in (Proofs.PROBABILITY, Proofs.UNLIKELY) for reason in reasons):
         # How sure the search was is no longer how sure the answer is.
         reasons = tuple(reason for reason in reasons if reason.kind != Endings.CULPRIT)
     voice = voice_of_request(record.request)

@@ -133,10 +133,11 @@ class Answer:
         if self.proof is None:
             return self.said.reasons
         reasons = [*self.said.reasons, *self._attribution.reasons, *self.proof.notes]
-        if (sure := self.proof.probability) is not None:
+        sure, doubts = self.proof.probability, self.proof.doubts
+        if sure is not None and not any(doubt.kind == Proofs.UNLIKELY for doubt in doubts):
             told = Finding.of(Proofs.PROBABILITY, culprit=self.said.culprit, probability=sure)
             reasons.insert(0, told)
-        return (*self.proof.doubts, *reasons)
+        return (*doubts, *reasons)
 
     def _candidates(self) -> tuple[tuple[str, float], ...]:
         if self.several:

@@ -35,7 +35,7 @@ from rtbisect.pipeline.search_loop import SearchEnd, heard, probability_with_pro
 from rtbisect.search import engine, verification
 from rtbisect.search.events import Booted, Built
 from rtbisect.search.siblings import build_plan, builds_decide
-from rtbisect.search.spec import BootPurpose
+from rtbisect.search.spec import NONE_AT_MOST, BootPurpose
 from rtbisect.search.stop import LEADING
 from rtbisect.search.verify_spec import VerifySpec
 
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from rtbisect.search.build_groups import BuildPlan
     from rtbisect.search.events import Event
     from rtbisect.search.likelihood.features import Aspect
+    from rtbisect.search.search_state import SearchState
 
 #: Boots of a culprit and of each parent that also tell where the figure comes from.
 EXPLAINED_BOOTS = 3
@@ -138,7 +139,7 @@ def prove(
     if not verification.confirmed(proof.state):
         return proof.denied(proof.unproved_reason(), *proof.budget_note())
     if not proof.likely(sure=sure):
-        return proof.denied()
+        return proof.denied(proof.unlikely_reason(sure=sure))
     kept_checks = proof.kept_until(range_ends[1])
     pair = (parents[0], culprit)
     beside = proof.beside(range_ends)
@@ -148,7 +149,7 @@ def prove(
     if not verification.confirmed(proof.state):
         return proof.denied(proof.unproved_reason())
     if sure and steps.setup.limits.whole_proof and not proof.likely(sure=True):
-        return proof.denied()
+        return proof.denied(proof.unlikely_reason(sure=True))
     proof.checks += kept_checks
     return proof.end(attribution, notes=proof.budget_note(late=True))
 
@@ -228,8 +229,13 @@ class _Proof:
         """Whether the machine has drifted in the search or since: boots of different times are not
         compared then.
         """
+        return self._heard.drifts
+
+    @property
+    def _heard(self) -> SearchState:
+        """The search, with what the proof has told so far."""
         heard = proof_events(self.search_end, self.state)
-        return engine.with_proof(self.search_end.state, heard).drifts
+        return engine.with_proof(self.search_end.state, heard)
 
     def kept_until(self, bad: str) -> tuple[Verification, ...]:
         """A check that fails softly: the bad end is better than the culprit again. Then something
@@ -334,6 +340,18 @@ class _Proof:
             culprit=self.state.spec.culprit,
             check=first.name,
             note=first.note,
+        )
+
+    def unlikely_reason(self, *, sure: bool) -> Finding:
+        """Why a culprit that the checks bear out is not named: what `likely` asks for and finds."""
+        state = self._heard
+        return Finding.of(
+            Proofs.UNLIKELY,
+            culprit=self.state.spec.culprit,
+            probability=self.probability,
+            asked=LEADING if sure else state.spec.confidence,
+            none=state.belief.none,
+            none_asked=NONE_AT_MOST,
         )
 
     def budget_note(self, *, late: bool = False) -> tuple[Finding, ...]:

@@ -249,6 +249,16 @@ def _tested_for(data: Mapping[str, Any]) -> str:
     return "tested for {culprit:.12}" if data["culprit"] else "tested for "
 
 
+def _unlikely(data: Mapping[str, Any]) -> str:
+    told = (
+        "with the fresh {voice.run}s the probability of {culprit:.12} is {probability:probability}"
+    )
+    if data["probability"] < data["asked"]:
+        return f"{told} (at least {{asked:g}} is asked)"
+    none = "that of no {voice.change} {none:probability} (at most {none_asked:g} is asked)"
+    return f"{told}, and {none}"
+
+
 def _searched_on(data: Mapping[str, Any]) -> str:
     told = (
         "fresh {voice.run}s of {culprit:.12}, which the search named, leave it a probability of"
@@ -412,6 +422,7 @@ SENTENCES: Mapping[str, Words] = {
         "{culprit:.12} has a probability of {probability:probability} with the {voice.run}s of the"
         " proof"
     ),
+    Proofs.UNLIKELY: _unlikely,
     Proofs.SEARCHED_ON: _searched_on,
     Proofs.BUDGET_ENDED: "the budget of {boots} {voice.run}s ended during the proof",
     Proofs.BUDGET_ENDED_LATE: (

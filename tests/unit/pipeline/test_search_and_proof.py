@@ -15,6 +15,8 @@ from rtbisect.model.campaign import FIRST_RULES, GROWN_BOOTS, Outcome
 from rtbisect.model.kinds.pipeline import Proofs, Searches
 from rtbisect.model.kinds.search import Checks
 from rtbisect.pipeline import bisect, search_and_proof
+from rtbisect.search import engine
+from rtbisect.search.stop import LEADING
 
 #: The search names it, by boots that happened to be bad.
 LUCKY = 4
@@ -122,6 +124,20 @@ def test_what_a_proof_left_undecided_is_proved_once_more(tmp_path, monkeypatch, 
     assert result.culprit == (sha(LUCKY) if named else None)
     same = {each.data["culprit"] for each in result.reasons if each.kind == Proofs.SAME}
     assert same == (set() if named else {sha(LUCKY)})
+
+
+def test_what_fresh_boots_leave_too_unlikely_is_told_with_what_is_asked(tmp_path, monkeypatch):
+    told = iter([(0.694, False)])
+    before = engine.confidence_after
+    monkeypatch.setattr(
+        engine, "confidence_after", lambda *a, **k: next(told, None) or before(*a, **k)
+    )
+    setup, parts = world(tmp_path, LUCKY).open()
+    bisect.bisect(setup, parts)
+    why = first(parts.journal.story(), Proofs.SEARCHED_ON)["why"]
+    assert (why.kind, why.data["culprit"]) == (Proofs.UNLIKELY, sha(LUCKY))
+    assert why.data["probability"] == 0.694
+    assert why.data["asked"] in (LEADING, setup.limits.confidence)
 
 
 @pytest.mark.parametrize(("rule", "first_rule"), FIRST_RULES.items())

@@ -18,7 +18,7 @@ from rtbisect.model.campaign import CampaignRequest, Limits, Observation, Outcom
 from rtbisect.model.code import Commit, CommitGraph
 from rtbisect.model.command import CommandRequest
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.pipeline import Searches
+from rtbisect.model.kinds.pipeline import Proofs, Searches
 from rtbisect.model.kinds.search import Costs, Endings
 from rtbisect.model.lab import Measurement, RunStatus
 from rtbisect.pipeline import bisect
@@ -327,3 +327,7 @@ def test_what_fresh_boots_leave_doubtful_is_not_named(tmp_path, monkeypatch):
     result, _report = bisect.bisect(*here.open())
     assert (result.outcome, result.culprit) == (Outcome.INCONCLUSIVE, None)
     assert dict(result.candidates)[sha(5)] > 0.9
+    # Each check passes: a reader is told what is asked beside that, once.
+    short = first(result.reasons, Proofs.UNLIKELY)
+    assert (short["culprit"], short["probability"], short["asked"]) == (sha(5), 0.9, 0.95)
+    assert first(result.reasons, Proofs.PROBABILITY) is None

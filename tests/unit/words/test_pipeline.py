@@ -306,15 +306,6 @@ def test_the_outcome_says_how_sure_it_is_or_why_there_is_no_commit():
     assert str(speak(old, SEARCHING)) == sure
 
 
-def test_a_check_says_of_which_commit_it_is():
-    check = {"check": "the check", "status": "pass"}
-    said = told(SEARCHING, Proofs.CHECK, culprit=CULPRIT, note="a note", **check)
-    assert said == "proof of dddddddddddd, the check: pass: a note"
-    # As older programs have kept it.
-    old = Finding(Proofs.CHECK.value, {"note": None, **check})
-    assert str(speak(old, SEARCHING)) == "proof, the check: pass"
-
-
 def test_runs_that_a_person_wants_are_told():
     assert told(SEARCHING, Searches.ASKED, revision="e" * 40, boots=1) == (
         "1 more boot of eeeeeeeeeeee, as asked"
@@ -373,28 +364,3 @@ def test_one_commit_holds_what_two_hold():
     one, two = (told(SEARCHING, Shown.RANGE, holding=n, candidates=40) for n in (1, 2))
     assert one == "1 of 40 commits holds 95% of the probability, if a commit did it"
     assert two == "2 of 40 commits hold 95% of the probability, if a commit did it"
-
-
-@pytest.mark.parametrize(
-    ("kind", "data", "said"),
-    [
-        (
-            Proofs.LAST,
-            {"proofs": 3},
-            (
-                "a search makes 3 proofs at most, and the last one has had all its runs:"
-                " a larger budget changes nothing"
-            ),
-        ),
-        (
-            Proofs.SAME,
-            {"culprit": CULPRIT},
-            (
-                "with the runs of the proof the search still names dddddddddddd, and to prove it"
-                " again would only ask luck twice: a larger budget changes nothing"
-            ),
-        ),
-    ],
-)
-def test_why_no_other_proof_follows_is_told(kind, data, said):
-    assert told(voice_of_request(replace(REQUEST, kind=CampaignKind.RUN)), kind, **data) == said

@@ -167,7 +167,10 @@ class Proofs(Kind):
     REFUTED = "proof.refuted", "culprit check note"
     NOT_CONFIRMED = "proof.not-confirmed", "culprit check note"
     PROBABILITY = "proof.probability", "culprit probability"
-    #: `probability` and `why` may be None.
+    #: Fresh boots pass and leave the culprit less likely than is `asked`; or no regression more
+    #: likely (`none`) than may be (`none_asked`).
+    UNLIKELY = "proof.unlikely", "culprit probability asked none none_asked"
+    #: `probability` may be None, and `why` in what older programs kept.
     SEARCHED_ON = "proof.searched-on", "culprit probability why"
     BUDGET_ENDED = "proof.budget-ended", "boots"
     BUDGET_ENDED_LATE = "proof.budget-ended-late", "boots"
