@@ -105,11 +105,11 @@ class CampaignScreen:
     _spread: Finding | None = None
     #: Full sha that the answer names; None where it names none, or there is none yet.
     _named: str | None = None
+    _confidence: float = 0.0
     _last: Finding | None = None
     _now: Finding | None = None
-    #: What the checks of the last proof say, and of which commit.
+    #: What the checks of the last proof say.
     _checks: dict[Finding, Finding] = field(default_factory=dict)
-    _proved: str = ""
     _gates: Counter[str] = field(default_factory=Counter)
     #: Time that is left, and the clock's seconds when that was told.
     _left: tuple[Left, float] | None = None
@@ -168,17 +168,14 @@ class CampaignScreen:
         self._now = finding
 
     def _checked(self, _finding: Finding, data: Any) -> None:
-        check, culprit = data["check"], data["culprit"]
-        if culprit != self._proved:
-            self._checks.clear()
-            self._proved = culprit
+        check = data["check"]
         self._checks[check] = Finding.of(Shown.PROOF, check=check, status=data["status"])
 
     def _gate(self, _finding: Finding, data: Any) -> None:
         self._gates[data["status"]] += 1
 
     def _answered(self, _finding: Finding, data: Any) -> None:
-        self._named = data["culprit"]
+        self._named, self._confidence = data["culprit"], data["confidence"]
         self.end()
 
     def _add(self, revision: str, metric: str, data: Any) -> None:
@@ -200,9 +197,8 @@ class CampaignScreen:
         if change := self.change():
             yield Row(Line.FIGURE, (self._said(change, Tone.STRONG),))
         if self._spread is not None:
-            drawn = self._drawn(self._spread, width, ascii_only=ascii_only)
-            # The answer has the probability with its proof, which this one is without.
-            yield from (row for row in drawn if not (self._named and row.line is Line.LIKELIEST))
+            yield from self._drawn(self._spread, width, ascii_only=ascii_only)
+            yield from self._likeliest(self._spread.data)
         if last := self._last_said():
             yield Row(Line.LAST, (self._said(last),))
         if self._now is not None:
@@ -282,14 +278,22 @@ class CampaignScreen:
             for before, cell in zip(firsts, places, strict=False)
         ]
         yield Row(Line.TESTED, tuple(tested))
+
+    def _likeliest(self, told: Any) -> Iterator[Row]:
+        """The likeliest commit with its probability: in the end that of the answer, which knows of
+        the proof. An answer that names another commit shows it itself.
+        """
+        probabilities = told["probabilities"]
         best = max(range(len(probabilities)), key=probabilities.__getitem__)
-        likeliest = Finding.of(
-            Shown.LIKELIEST,
-            revision=told["commits"][best],
-            probability=probabilities[best],
-            subject=told["subject"],
+        sha, probability = told["commits"][best], probabilities[best]
+        if self._named:
+            if sha != self._named:
+                return
+            probability = self._confidence
+        told = Finding.of(
+            Shown.LIKELIEST, revision=sha, probability=probability, subject=told["subject"]
         )
-        yield Row(Line.LIKELIEST, (self._said(likeliest),))
+        yield Row(Line.LIKELIEST, (self._said(told),))
 
     def _marks(self, told: Any) -> dict[int, tuple[str, Tone]]:
         """What is drawn at each tested candidate, keyed by its place in the range."""

@@ -45,6 +45,10 @@ def spread(*probabilities, tested=(), newer=(), skipped=(), subject="sub\x1bject
     )  # fmt: skip
 
 
+def checked(check, status):
+    return Finding.of(Proofs.CHECK, culprit="c4", check=check, status=status, note=None)
+
+
 def lines(screen, width=80, **how):
     """Texts by their line; what goes on with a line stands with it."""
     found, line = {}, None
@@ -69,17 +73,16 @@ def test_the_range_narrows_with_the_probability(screen):
     assert lines(screen, 8, ascii_only=True)[Line.RANGE][1] == "---#----"
 
 
-def test_the_last_picture_of_a_named_commit_leaves_its_probability_to_the_answer(screen):
+def test_the_last_picture_has_the_probability_of_the_answer(screen):
     screen.hear(spread(0, 0, 0.01, 0.97, 0.02, 0, 0, 0))
-    assert Line.LIKELIEST in lines(screen)
-    told = {"cause": None, "why": None}
-    screen.hear(
-        Finding.of(Searches.OUTCOME, outcome="inconclusive", culprit="", confidence=0, **told)
-    )
-    assert Line.LIKELIEST in lines(screen)
-    named = {"outcome": "culprit", "culprit": COMMITS[3], "confidence": 0.999}
-    screen.hear(Finding.of(Searches.OUTCOME, **named, **told))
-    assert set(lines(screen)) >= {Line.RANGE, Line.PROBABILITY}
+    (searched,) = lines(screen)[Line.LIKELIEST]
+    told = {"outcome": "culprit", "confidence": 0.9994, "cause": None, "why": None}
+    screen.hear(Finding.of(Searches.OUTCOME, culprit=COMMITS[3], **told))
+    (answered,) = lines(screen)[Line.LIKELIEST]
+    assert searched != answered
+    assert searched.partition(": ")[2] == answered.partition(": ")[2] == "sub?ject"
+    # As where the rest of a change was searched, too.
+    screen.hear(Finding.of(Searches.OUTCOME, culprit=COMMITS[4], **told))
     assert Line.LIKELIEST not in lines(screen)
 
 
@@ -102,7 +105,7 @@ def test_a_proof_that_refutes_opens_all_but_the_end_until_the_search_has_heard_i
     parent = Finding.of(Checks.NAMED, check=CheckName.PARENT)
     screen.hear(told)
     for status, shown in ((CheckStatus.UNDECIDED, "g   b  b"), (CheckStatus.FAIL, "?   ?  b")):
-        screen.hear(Finding.of(Proofs.CHECK, check=parent, status=status, note=None))
+        screen.hear(checked(parent, status))
         assert lines(screen, 8)[Line.TESTED] == [shown]
     # The next commit is proved anew.
     screen.hear(told)
@@ -180,20 +183,6 @@ def test_the_time_that_is_left_goes_by(now):
     left = Left(low_s=60, middle_s=90, high_s=300)
     assert left_of(left, 80).data == {"wall_s": 10, "low_s": 0, "high_s": 220}
     assert left_of(left, 301).kind == Shown.OVERDUE
-
-
-def checked(check, status, culprit="c4"):
-    return Finding.of(Proofs.CHECK, culprit=culprit, check=check, status=status, note=None)
-
-
-def test_the_proof_of_another_commit_begins_without_the_checks_of_the_last_one(screen):
-    names = [Finding.of(Checks.NAMED, check=name) for name in (CheckName.BUILDS, CheckName.REVERT)]
-    for name in names:
-        screen.hear(checked(name, CheckStatus.FAIL))
-    assert len([row for row in screen.rows(80) if row.parts[0][1] is Tone.NEWER]) == len(names)
-    screen.hear(checked(names[1], CheckStatus.PASS, culprit="c9"))
-    tones = [row.parts[0][1] for row in screen.rows(80) if row.line is not Line.TIME]
-    assert tones == [Tone.OLDER]
 
 
 @pytest.mark.parametrize("kind", [Searches.KEEPS, Searches.EXPECTED])
