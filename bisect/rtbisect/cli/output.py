@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from rtbisect.errors import InfrastructureError, InternalError, RtbisectError
 from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.process.command import one_line
 from rtbisect.report.campaign_screen import left_of
+from rtbisect.report.text import wrap
 from rtbisect.store.campaigns import CampaignStore
 from rtbisect.store.outbox import Outbox
 from rtbisect.words.speak import harmless, speak
@@ -93,6 +95,13 @@ def takes_blocks(stream: TextIO | None) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+def fitted(line: str) -> str:
+    """A line of an answer, indented: on a terminal broken between words, else as it is."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return f"  {line}"
+    return wrap(line, max(20, shutil.get_terminal_size().columns), first="  ", rest="    ")
 
 
 class PlainProgress:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rtbisect.campaign import trees
 from rtbisect.campaign.session import level_of
 from rtbisect.cli import run_answer
+from rtbisect.cli.output import fitted
 from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, CampaignState, Outcome
 from rtbisect.model.kinds.pipeline import Proofs, Reasons
@@ -160,12 +161,11 @@ def text_of(
         # How sure the search was is no longer how sure the answer is.
         reasons = tuple(reason for reason in reasons if reason.kind != Endings.CULPRIT)
     voice = voice_of_request(record.request)
-    if result.difference:
-        lines.append(f"  {speak(result.difference.why, voice)}")
-    lines += [f"  {speak(reason, voice)}" for reason in reasons]
+    told = [result.difference.why] if result.difference else []
+    told += reasons
     if record.kind == CampaignKind.RUN and result.outcome is Outcome.INCONCLUSIVE:
-        lines += [f"  {speak(likely, voice)}" for likely in run_answer.likeliest_of(result, MOST)]
-    lines += [f"  {line}" for line in checks_of(result, voice)]
+        told += run_answer.likeliest_of(result, MOST)
+    lines += map(fitted, (*(str(speak(each, voice)) for each in told), *checks_of(result, voice)))
     return "\n".join([*lines, *_rest(record, summary, heads)])
 
 

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 #: Facts that a line shows: nobody has to read their sentences, too.
 _IN_LINES = frozenset((
     Work.BUILDING, Work.BUILT, Work.REUSED, Work.BOOTING, Work.FIGURE, Work.FIGURES,
-    Ends.SEARCHED_ON, Searches.STANDS, Searches.SPREAD, Searches.LONGER, Searches.OUTCOME,
-    Proofs.CHECK,
+    Searches.STANDS, Searches.SPREAD, Searches.OUTCOME,
 ))  # fmt: skip
 
 

@@ -46,6 +46,18 @@ def test_a_screen_says_what_the_mail_opens_with(record):
         assert said(rcu(), finding, 600) in text
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_lines_of_an_answer_break_between_words_on_a_terminal_alone(record, monkeypatch, terminal):
+    reason = Finding.of(Reasons.MISASKED, message="wide " * 12)
+    record.result = other_result(Outcome.INCONCLUSIVE, reasons=(reason,))
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: terminal))
+    lines = text_of(record, rcu().summary).splitlines()
+    whole = words(reason).strip()
+    assert any(whole in line for line in lines) is not terminal
+    assert whole in " ".join(" ".join(lines).split())
+
+
 @pytest.mark.parametrize("kept", [None, b"{", b"\xff"])
 def test_an_answer_is_shown_without_its_mail(record, kept):
     place = record.report.folder / INPUT
