@@ -280,8 +280,11 @@ class CampaignScreen:
 
     def _likeliest(self, told: Any) -> Iterator[Row]:
         """The likeliest commit with its probability: in the end that of the answer, which knows of
-        the proof. An answer that names another commit shows it itself.
+        the proof. An answer that names another commit shows it itself, and one that a proof refutes
+        is no candidate.
         """
+        if self._refuted:
+            return
         probabilities = told["probabilities"]
         best = max(range(len(probabilities)), key=probabilities.__getitem__)
         sha, probability = told["commits"][best], probabilities[best]

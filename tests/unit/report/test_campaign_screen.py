@@ -107,10 +107,13 @@ def test_a_proof_that_refutes_opens_all_but_the_end_until_the_search_has_heard_i
     for status, shown in ((CheckStatus.UNDECIDED, "g   b  b"), (CheckStatus.FAIL, "?   ?  b")):
         screen.hear(checked(parent, status))
         assert lines(screen, 8)[Line.TESTED] == [shown]
+    # What is refuted is no candidate of the answer.
+    assert Line.LIKELIEST not in lines(screen)
     # The next commit is proved anew.
     screen.hear(told)
     after = lines(screen, 8)
     assert after[Line.TESTED] == ["g   b  b"]
+    assert Line.LIKELIEST in after
     assert Line.PROOF not in after
 
 
