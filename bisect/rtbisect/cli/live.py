@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from rtbisect.cli.output import PlainProgress, takes_blocks
+from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.report.campaign_screen import CampaignScreen, Tone
 from rtbisect.words.speak import harmless
 
@@ -56,6 +57,10 @@ def console_on(stream: IO[str]) -> Console:
     return Console(file=forgiving, highlight=False, markup=False, emoji=False)
 
 
+def _is_terminal(stream: IO[str] | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
 class LiveScreen:
     """ports.Screen on a terminal."""
 
@@ -79,7 +84,9 @@ class LiveScreen:
 
     def shows(self, finding: Finding) -> bool:
         with self._lock:
-            return self._campaign is not None and self._campaign.hear(finding)
+            shown = self._campaign is not None and self._campaign.hear(finding)
+        # An answer that goes elsewhere does not stand below the picture.
+        return shown and (finding.kind != Searches.OUTCOME or _is_terminal(sys.stdout))
 
     def say(self, line: str) -> None:
         self._console.print(Text(harmless(line)))

@@ -3,7 +3,7 @@
 
 import io
 import re
-from contextlib import redirect_stderr, suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 
 import pytest
 
@@ -64,6 +64,16 @@ def test_a_terminal_is_redrawn_in_place_and_given_back(terminal):
     assert text.rindex(SHOW_CURSOR) > text.rindex("───━━━")
     # What is foreign steers nothing.
     assert "red ?[31m [bold]text" in text
+
+
+@pytest.mark.parametrize(("stdout", "below"), [(Terminal(), True), (io.StringIO(), False)])
+def test_an_answer_that_goes_elsewhere_has_its_outcome_said(terminal, stdout, below):
+    outcome = Finding.of(
+        Searches.OUTCOME, outcome="inconclusive", culprit=None, confidence=0.0, cause=None, why=None
+    )
+    with redirect_stderr(terminal), redirect_stdout(stdout), live.screen() as screen:
+        screen.begin(REQUEST)
+        assert screen.shows(outcome) is below
 
 
 def test_what_is_said_breaks_between_words(terminal, monkeypatch):
