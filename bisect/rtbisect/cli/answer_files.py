@@ -216,13 +216,12 @@ def summary_of(output: Output, record: CampaignRecord, figured: run_answer.Figur
 
 def _reasons(found: Result, voice: Voice) -> Iterator[str]:
     """What the answer rests on, with the checks of its proof; of a commit only that."""
-    checks = result.checks_of(found, voice)
-    if found.culprit:
-        shown = (str(speak(each, voice)) for each in found.reasons if each.kind in _SHOWN)
-        if lines := [f"- {code(line)}" for line in (*shown, *checks)]:
-            yield "\n".join(lines)
-    else:
-        yield block([*(str(speak(reason, voice)) for reason in found.reasons), *checks])
+    shown = (each for each in found.reasons if each.kind in _SHOWN or not found.culprit)
+    lines = [str(speak(each, voice)) for each in (*shown, *result.checks_of(found))]
+    if not found.culprit:
+        yield block(lines)
+    elif lines:
+        yield "\n".join(f"- {code(line)}" for line in lines)
 
 
 def summary_of_error(error: RtbisectError) -> str:

@@ -12,6 +12,7 @@ from rtbisect.cli import run_answer
 from rtbisect.cli.output import fitted
 from rtbisect.errors import Exit, RtbisectError
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, CampaignState, Outcome
+from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Proofs, Reasons
 from rtbisect.model.kinds.search import Endings
 from rtbisect.pipeline.further import FurtherRuns
@@ -32,10 +33,8 @@ if TYPE_CHECKING:
 
     from rtbisect.cli.output import Output
     from rtbisect.model.code import CommitHead
-    from rtbisect.model.finding import Finding
     from rtbisect.model.result import Result, Summary
     from rtbisect.store.campaigns import CampaignRecord, CampaignStore
-    from rtbisect.words.voice import Voice
 
 #: Of many commits so many are shown.
 MOST = 8
@@ -165,15 +164,20 @@ def text_of(
     told += reasons
     if record.kind == CampaignKind.RUN and result.outcome is Outcome.INCONCLUSIVE:
         told += run_answer.likeliest_of(result, MOST)
-    lines += map(fitted, (*(str(speak(each, voice)) for each in told), *checks_of(result, voice)))
+    lines += (fitted(str(speak(each, voice))) for each in (*told, *checks_of(result)))
     return "\n".join([*lines, *_rest(record, summary, heads)])
 
 
-def checks_of(result: Result, voice: Voice) -> Iterator[str]:
-    """What each check of the proof has found, a line each."""
+def checks_of(result: Result) -> Iterator[Finding]:
+    """What each check of the proof has found, and of which commit."""
     for check in result.verifications:
-        note = f": {speak(check.note, voice)}" if check.note else ""
-        yield f"{speak(check.name, voice)}: {check.status}{note}"
+        yield Finding.of(
+            Proofs.CHECK,
+            culprit=result.proved,
+            check=check.name,
+            status=check.status,
+            note=check.note,
+        )
 
 
 def listed(record: CampaignRecord, summary: Summary) -> str:

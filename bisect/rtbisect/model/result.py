@@ -11,8 +11,12 @@ from typing import Any
 from rtbisect.model.campaign import Cause, Judgement, MetricKey, Outcome, Sample
 from rtbisect.model.finding import Finding
 from rtbisect.model.formats import kept_as
+from rtbisect.model.kinds.pipeline import Proofs
 from rtbisect.model.kinds.search import Checks
 from rtbisect.model.old_sentences import with_findings, with_parents
+
+#: What a result says of a commit that its proof has not borne out.
+_DOUBTS = {Proofs.REFUTED.value, Proofs.NOT_CONFIRMED.value, Proofs.UNLIKELY.value}
 
 
 class KernelRole(StrEnum):
@@ -252,6 +256,12 @@ class Result:
         if self.outcome in (Outcome.CULPRIT_SET, Outcome.MULTIPLE_CULPRITS):
             return tuple(sha for sha, _ in self.candidates)
         return (self.culprit,) if self.culprit else ()
+
+    @property
+    def proved(self) -> str | None:
+        """Full sha of the commit that its checks are of; None where there was no proof."""
+        doubted = (str(each.data["culprit"]) for each in self.reasons if each.kind in _DOUBTS)
+        return self.culprit or next(doubted, None)
 
     @property
     def culprits(self) -> tuple[str, ...]:

@@ -225,7 +225,7 @@ def _keeps(data: Mapping[str, Any]) -> str:
 
 def _check(data: Mapping[str, Any]) -> str:
     # Campaigns that began before it was told do not say of which commit.
-    whose = "proof of {culprit:.12}" if "culprit" in data else "proof"
+    whose = "proof of {culprit:.12}" if data.get("culprit") else "proof"
     return f"{whose}, {{check}}: {{status}}" + (": {note}" if data["note"] else "")
 
 

@@ -77,12 +77,15 @@ def test_a_summary_says_as_much_of_the_proof_as_what_is_printed(tmp_path, named)
         Verification(check=CheckName.PARENT, status=CheckStatus.PASS, note=open_yet, **of),
         Verification(check=CheckName.REVERT, status=CheckStatus.ABSENT, note=absent, **of),
     )
-    of = {"reasons": (sure,), "verifications": checks}
+    doubt = Finding.of(Proofs.REFUTED, culprit="d" * 40, check=checks[1].name, note=absent)
+    of = {"reasons": (sure if named else doubt,), "verifications": checks}
     found = culprit_result("b" * 40, **of) if named else other_result(Outcome.INCONCLUSIVE, **of)
     output.store.finish(name, found, None)
     record = output.store.get(name)
     voice = voice_of_request(ASKED)
-    lines = [*result.checks_of(found, voice), words(sure, voice)]
+    proof = list(result.checks_of(found))
+    assert [each.data["culprit"][0] for each in proof] == list("bb" if named else "dd")
+    lines = [words(each, voice) for each in (*proof, *found.reasons)]
     assert words(absent, voice) in lines[1]
     _, printed = result.whole_answer(output, record)
     for told in (printed, answer_files.summary_of(output, record, None)):
