@@ -102,9 +102,7 @@ class ProofEnd:
         return self.attribution is None and verification.denied(self.checks)
 
     def closed(self, kind: Proofs, **data: Value) -> ProofEnd:
-        """The same with what is said where the search goes on no more, whatever its budget is;
-        nothing where the budget has ended this proof.
-        """
+        """The same with why no other proof follows, where a larger budget would bring none."""
         short = any(doubt.kind == Proofs.BUDGET_ENDED for doubt in self.doubts)
         if short or self.outcome is not Outcome.INCONCLUSIVE:
             return self
