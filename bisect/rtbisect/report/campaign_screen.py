@@ -83,8 +83,9 @@ class _Kept:
     """Rows of a search, and what they were drawn of."""
 
     told: Finding
-    #: Columns, whether in ASCII alone, whether a proof refutes it, and what the answer names.
-    asked: tuple[int, bool, bool, str | None]
+    #: Columns, whether in ASCII alone, whether a proof refutes it, and what the answer names, with
+    #: its confidence.
+    asked: tuple[int, bool, bool, str | None, float]
     rows: list[Row]
 
 
@@ -197,7 +198,6 @@ class CampaignScreen:
             yield Row(Line.FIGURE, (self._said(change, Tone.STRONG),))
         if self._spread is not None:
             yield from self._drawn(self._spread, width, ascii_only=ascii_only)
-            yield from self._likeliest(self._spread.data)
         if last := self._last_said():
             yield Row(Line.LAST, (self._said(last),))
         if self._now is not None:
@@ -249,7 +249,7 @@ class CampaignScreen:
         """The rows of the search, drawn once: the screen asks twice a second, beside what is
         measured, and a range may have 200,000 commits.
         """
-        asked = (width, ascii_only, self._refuted, self._named)
+        asked = (width, ascii_only, self._refuted, self._named, self._confidence)
         if self._kept is None or self._kept.told is not told or self._kept.asked != asked:
             rows = list(self._search_rows(told.data, width, ascii_only=ascii_only))
             self._kept = _Kept(told, asked, rows)
@@ -277,6 +277,7 @@ class CampaignScreen:
             for before, cell in zip(firsts, places, strict=False)
         ]
         yield Row(Line.TESTED, tuple(tested))
+        yield from self._likeliest(told)
 
     def _likeliest(self, told: Any) -> Iterator[Row]:
         """The likeliest commit with its probability: in the end that of the answer, which knows of
@@ -292,10 +293,10 @@ class CampaignScreen:
             if sha != self._named:
                 return
             probability = self._confidence
-        told = Finding.of(
+        likeliest = Finding.of(
             Shown.LIKELIEST, revision=sha, probability=probability, subject=told["subject"]
         )
-        yield Row(Line.LIKELIEST, (self._said(told),))
+        yield Row(Line.LIKELIEST, (self._said(likeliest),))
 
     def _marks(self, told: Any) -> dict[int, tuple[str, Tone]]:
         """What is drawn at each tested candidate, keyed by its place in the range."""
