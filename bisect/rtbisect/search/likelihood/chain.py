@@ -156,16 +156,26 @@ class _Chain:
         found: Floats = self.y[:, None, None] - level
         return found
 
+    def _near(self, away: Floats, scale: float) -> Floats:
+        """Density of runs that are so many scales from a level, without that of stray ones."""
+        student = 0.375 * (1 + away**2 / NU) ** (-(NU + 1) / 2)
+        found: Floats = (1 - CONTAMINATION) * student / scale
+        return found
+
     def _densities(self, fit: Speeds) -> Floats:
         """Density of each run at each level, times the chance of its side."""
-        student = 0.375 * (1 + (self._away(fit) / fit.scale) ** 2 / NU) ** (-(NU + 1) / 2)
-        density = (1 - CONTAMINATION) * student / fit.scale + self.stray
+        density = self._near(self._away(fit) / fit.scale, fit.scale) + self.stray
         found: Floats = density * self.sides[:, None, :]
+        return found
+
+    def _of_speeds(self, fit: Speeds) -> Floats:
+        """Density of each run at each speed, whosever it is."""
+        found: Floats = self._densities(fit).sum(axis=2)
         return found
 
     def weighed(self, fit: Speeds) -> _Weighed:
         """Forward and backward through the chain."""
-        density = self._densities(fit).sum(axis=2)
+        density = self._of_speeds(fit)
         up, down = fit.leave
         ahead, totals, high = [], [], fit.high
         # Numbers, not arrays of two: a search fits this after each boot.
@@ -221,7 +231,7 @@ class _Chain:
 
     def lasts(self, fit: Speeds, weighed: _Weighed) -> bool:
         """Whether the machine keeps each speed for some runs: see KEPT."""
-        own = self._by_lot(fit, (*self.of_end.T, ~self.of_an_end))
+        own = _by_lot(self._of_speeds(fit), (*self.of_end.T, ~self.of_an_end))
         kept = weighed.loglik - own >= math.log(KEPT)
         return kept and self._levels(fit, weighed.high, ALIKE)
 
@@ -239,43 +249,28 @@ class _Chain:
         errors = shift / error
         if errors < DIFFER or not self._levels(fit, weighed.high, ALIKE_BY_LOT):
             return False
-        apart = self._by_lot(fit, (older, newer)) - self._by_lot(fit, (self.of_an_end,))
+        density = self._of_speeds(fit)
+        apart = _by_lot(density, (older, newer)) - _by_lot(density, (self.of_an_end,))
         if apart > max(math.log(SHARES), OF_SHIFT * errors**2 / 2):
             return False
-        all_runs = self._by_lot(fit, (np.ones(self.y.size, dtype=np.bool_),))
+        all_runs = _by_lot(density, (np.ones(self.y.size, dtype=np.bool_),))
         # Two more numbers were fitted: what a level adds, and the share of the higher one.
-        return all_runs - self.at_one_level - math.log(self.y.size) >= math.log(LEVELS)
+        return all_runs - self._at_one_level() - math.log(self.y.size) >= math.log(LEVELS)
 
-    def _by_lot(self, fit: Speeds, groups: Iterable[Bools]) -> float:
-        """The log likelihood of these groups of runs where the speed of each run comes by lot, with
-        the share of slow runs that suits each group best.
-        """
-        density = self._densities(fit).sum(axis=2)
-        total = 0.0
-        for group in groups:
-            low, high = density[group].T
-            share = 0.5
-            for _ in range(LAST_ROUNDS if low.size else 0):
-                share = float((share * high / (share * high + (1 - share) * low)).mean())
-            total += float(np.log(share * high + (1 - share) * low).sum())
-        return total
-
-    @cached_property
-    def at_one_level(self) -> float:
+    def _at_one_level(self) -> float:
         """The log likelihood of all runs with one level for each end, from the best of a few fits
         of their locations and their scale.
         """
         middles = np.array([np.median(self.y[end]) for end in self.of_end.T])
         away = np.abs(self.y[:, None] - middles)[self.of_end]
         spread = max(OF_MAD * float(np.median(away)), FINEST * float(np.ptp(self.y)))
-        return max(self._at_one_level(middles, spread * times) for times in _SPREADS)
+        return max(self._fitted_at_one_level(middles, spread * times) for times in _SPREADS)
 
-    def _at_one_level(self, ends: Floats, scale: float) -> float:
+    def _fitted_at_one_level(self, ends: Floats, scale: float) -> float:
         found = -math.inf
         for _ in range(2 * LAST_ROUNDS):
             away = (self.y[:, None] - ends) / scale
-            student = 0.375 * (1 + away**2 / NU) ** (-(NU + 1) / 2)
-            density = ((1 - CONTAMINATION) * student / scale + self.stray) * self.sides
+            density = (self._near(away, scale) + self.stray) * self.sides
             of_run = density.sum(axis=1)
             found = max(found, float(np.log(of_run).sum()))
             # As in `fitted`: whose a run is, and how far it is bounded in what it says.
@@ -301,6 +296,20 @@ class _Chain:
                 return False
             scatter.append(OF_MAD * float(np.median(away[:, speed][chosen])))
         return max(scatter) <= max(fit.scale, alike * min(scatter))
+
+
+def _by_lot(density: Floats, groups: Iterable[Bools]) -> float:
+    """The log likelihood of these groups of runs, of their density at each speed, where the speed
+    of each run comes by lot, with the share of slow runs that suits each group best.
+    """
+    total = 0.0
+    for group in groups:
+        low, high = density[group].T
+        share = 0.5
+        for _ in range(LAST_ROUNDS if low.size else 0):
+            share = float((share * high / (share * high + (1 - share) * low)).mean())
+        total += float(np.log(share * high + (1 - share) * low).sum())
+    return total
 
 
 def _halved(end: Floats) -> tuple[float, float, float]:
