@@ -12,7 +12,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from rtbisect.cli.output import PlainProgress, takes_blocks
+from rtbisect.cli.output import PlainProgress, on_terminal, takes_blocks
 from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.report.campaign_screen import CampaignScreen, Tone
 from rtbisect.words.speak import harmless
@@ -57,10 +57,6 @@ def console_on(stream: IO[str]) -> Console:
     return Console(file=forgiving, highlight=False, markup=False, emoji=False)
 
 
-def _is_terminal(stream: IO[str] | None) -> bool:
-    return stream is not None and stream.isatty()
-
-
 class LiveScreen:
     """ports.Screen on a terminal."""
 
@@ -86,7 +82,7 @@ class LiveScreen:
         with self._lock:
             shown = self._campaign is not None and self._campaign.hear(finding)
         # An answer that goes elsewhere does not stand below the picture.
-        return shown and (finding.kind != Searches.OUTCOME or _is_terminal(sys.stdout))
+        return shown and (finding.kind != Searches.OUTCOME or on_terminal(sys.stdout))
 
     def say(self, line: str) -> None:
         self._console.print(Text(harmless(line)))

@@ -86,9 +86,14 @@ class Output:
             ) from error
 
 
+def on_terminal(stream: TextIO | None) -> bool:
+    """Whether a person sees the stream; one that the caller closed is None."""
+    return stream is not None and stream.isatty()
+
+
 def takes_blocks(stream: TextIO | None) -> bool:
     """Whether to draw with block characters: what is piped, or no UTF-8, gets digits."""
-    if stream is None or not stream.isatty():
+    if stream is None or not on_terminal(stream):
         return False
     try:
         BLOCKS.encode(stream.encoding or "ascii")
@@ -99,7 +104,7 @@ def takes_blocks(stream: TextIO | None) -> bool:
 
 def fitted(line: str) -> str:
     """A line of an answer, indented: on a terminal broken between words, else as it is."""
-    if sys.stdout is None or not sys.stdout.isatty():
+    if not on_terminal(sys.stdout):
         return f"  {line}"
     return wrap(line, max(20, shutil.get_terminal_size().columns), first="  ", rest="    ")
 
@@ -108,7 +113,7 @@ class PlainProgress:
     """ports.Screen on stderr: plain lines, and on a terminal one line that is rewritten."""
 
     def __init__(self) -> None:
-        self._terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._terminal = on_terminal(sys.stderr)
         self._last = ("", 0.0)
         self._open = False
 
