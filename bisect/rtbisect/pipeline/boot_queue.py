@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootRequest:
-    """A boot that is wanted, of a built revision. Boots that differ in nothing but `purpose`,
-    `left` and `left_s` are the same.
+    """A boot that is wanted, of a built revision. Boots that differ only in what is for the story
+    are the same.
     """
 
     sha: str
@@ -36,7 +36,9 @@ class BootRequest:
     purpose: BootPurpose = field(compare=False)
     #: For the story: the expected number of boots after this one.
     left: int = field(default=0, compare=False)
-    #: Time of this boot, those after it and their builds; None: estimated from `left`.
+    #: For the story: at most so many, where there may be more.
+    most: int = field(default=0, compare=False)
+    #: For the story: time of this boot, those after it and their builds; None: as of that many.
     left_s: Left | None = field(default=None, compare=False)
     #: 0 for the kernel as configured, else another layout or variant: see `Steps.build`.
     layout: int = 0

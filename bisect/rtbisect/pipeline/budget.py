@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FIRST_GUESS_BOOT_S = 20.0
 FIRST_GUESS_BUILD_S = 30.0
 FIRST_GUESS_COLD_BUILD_S = 300.0
+#: And what the search is taken to plan for before it has planned a boot.
+FIRST_GUESS_PLAN_S = 0.25
 
 
 def first_guess(limits: Limits) -> Terms:
@@ -83,12 +85,15 @@ class Budget:
             return self.setup.given_boot_s
         return statistics.median(self.boot_s) if self.boot_s else FIRST_GUESS_BOOT_S
 
-    def left(self, boots: int) -> Left | None:
-        """The time of so many boots; None where nobody knows before the first one."""
+    def left(self, least: int, boots: int, most: int = 0) -> Left | None:
+        """The time of so many boots, of at least and at most; None where nobody knows before the
+        first one.
+        """
         if not (self.boot_s or self.traits.guessed or self.setup.given_boot_s is not None):
             return None
-        seconds = boots * self.boot_cost_s()
-        return Left(low_s=seconds, middle_s=seconds, high_s=seconds)
+        low, high = min(least, boots), max(boots, most)
+        low_s, middle_s, high_s = (each * self.boot_cost_s() for each in (low, boots, high))
+        return Left(low_s=low_s, middle_s=middle_s, high_s=high_s)
 
     def build_cost_s(self) -> float:
         """Seconds of an incremental build: as told, else the median so far without the first,

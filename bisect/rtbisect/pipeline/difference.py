@@ -220,7 +220,7 @@ def _of_layouts(
         budget = steps.budget
         if not budget.boots_left:
             return None
-        left = budget.left(due - number)
+        left = budget.left(due - number, due - number)
         steps.ports.progress.step(what, begun + number + 1, begun + due, left)
         # In turn: a stretch of slow runs is one of both.
         layout = number % LAYOUTS

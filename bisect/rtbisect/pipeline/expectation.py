@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.pipeline import Searches
 from rtbisect.model.ports import Left
+from rtbisect.pipeline.budget import FIRST_GUESS_PLAN_S
 from rtbisect.search import engine
 from rtbisect.search.end_layouts import end_layouts
 from rtbisect.search.siblings import boots_to_keep
@@ -56,45 +57,61 @@ class Expectation:
         #: When the forecast was made: boots of the search, and whether the ends surely differed.
         self._boots = 0
         self._reproduced = False
+        #: Boots of the campaign that were shown last, with those of the proof.
+        self._total = 0
         #: Boots at which the search has taken longer than was told.
         self._late = 0.0
 
     def left(self, state: SearchState) -> int:
         """Boots that are expected after the next one with those of the proof, for the progress: as
-        many as are told.
+        many as are told, until four of five searches would take fewer, or more.
         """
-        forecast = self._fresh(state)
-        searching = max(1, round(forecast.boots.middle - (state.ledger.boots - self._boots)))
-        return searching - 1 + self._proving(state)
+        forecast, since = self._fresh(state).boots, state.ledger.boots - self._boots
+        low, middle, high = (
+            math.ceil(max(1.0, boots - since))
+            for boots in (forecast.low, forecast.middle, forecast.high)
+        )
+        proof, done = self._proving(state), self._steps.begun
+        if not low <= self._total - done - proof <= high:
+            self._total = done + middle + proof
+        return self._total - done - 1
 
     def _proving(self, state: SearchState) -> int:
         """Boots that a proof takes at most by what is known now, whether or not a commit leads."""
-        return self._steps.setup.limits.proof_boots + boots_to_keep(state, leads=True)
+        limits = self._steps.setup.limits
+        if state.ends.reproduced:
+            return limits.proof_boots + boots_to_keep(state, leads=True)
+        # A commit and its parent take as many as the ends, which have had so many by now.
+        values = state.ledger.values
+        seen = (len(values.get(end, ())) for end in state.spec.graph.ends)
+        return limits.proof_boots + 2 * max(limits.calibrate_min, *seen)
 
     def left_s(self, state: SearchState) -> Left | None:
         """Seconds of these boots and of the builds among them; None where nobody knows what one
         takes.
         """
-        budget, limits = self._steps.budget, self._steps.setup.limits
-        if budget.left(1) is None:
+        budget = self._steps.budget
+        if budget.left(1, 1) is None:
             return None
         forecast, since = self._fresh(state), state.ledger.boots - self._boots
         boot_s, build_s = budget.boot_cost_s(), budget.build_cost_s()
         most = self._proving(state)
 
-        def of(name: str, proof: int) -> float:
+        def of(name: str, proof: int, to_come: float | None = None) -> float:
             boots, seconds = getattr(forecast.boots, name), getattr(forecast.seconds, name)
             if not state.ends.reproduced:
-                # The search has not heard yet what they cost.
-                seconds = boots * boot_s + getattr(forecast.builds, name) * build_s
-            to_come = max(1.0, boots - since) / boots if boots else 0.0
-            return float(seconds * to_come + proof * boot_s)
+                # The search has not heard yet what they cost, nor how long it plans them.
+                seconds = boots * (boot_s + FIRST_GUESS_PLAN_S)
+                seconds += getattr(forecast.builds, name) * build_s
+            if to_come is None:
+                to_come = max(1.0, boots - since)
+            share = to_come / boots if boots else 0.0
+            return float(seconds * share + proof * boot_s)
 
-        return Left(
-            low_s=of("low", min(most, 2 * limits.verify_boots)),
-            middle_s=of("middle", most),
-            high_s=of("high", most),
-        )
+        low_s = of("low", min(most, 2 * self._steps.setup.limits.verify_boots))
+        high_s = of("high", most)
+        shown_s = of("middle", most, self.left(state) + 1 - most)
+        return Left(low_s=low_s, middle_s=min(max(low_s, shown_s), high_s), high_s=high_s)
 
     def grow(self, state: SearchState) -> bool:
         """Whether the budget has grown for a search: where it can first be forecast, and where it
@@ -144,6 +161,9 @@ class Expectation:
         last = self._forecast
         if last is None or anew or reproduced is not self._reproduced or self._outdated(boots):
             last = self._forecast = engine.forecast(state)
+            if reproduced is not self._reproduced:
+                # What was shown before was a guess.
+                self._total = 0
             self._boots, self._reproduced = boots, reproduced
         return last
 

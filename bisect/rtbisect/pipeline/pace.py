@@ -48,7 +48,9 @@ class Pace:
         """The time of so many runs to come, of which `left` knows the commands and builds."""
         if left is None or not self._beside_s or left.middle_s <= 0:
             return left
-        share = 1 + runs * statistics.fmean(self._beside_s) / left.middle_s
+        # The longest one may be what comes once, as the first plan of a search.
+        beside_s = sorted(self._beside_s)[: max(1, len(self._beside_s) - 1)]
+        share = 1 + runs * statistics.fmean(beside_s) / left.middle_s
         return replace(
             left,
             low_s=left.low_s * share,

@@ -374,7 +374,8 @@ def _boot_request(
     return BootRequest(
         sha=step.revision,
         purpose=step.purpose,
-        left=step.left,
+        left=step.left - 1,
+        most=step.most - 1,
         layout=step.layout,
         explain=explain if compared else "",
         probes=probes if compared and explain and step.revision == spec.culprit else (),

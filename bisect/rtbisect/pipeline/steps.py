@@ -355,7 +355,8 @@ class Steps:
         what = Finding.of(Work.BOOTING, number=number, revision=ask.sha, purpose=ask.purpose)
         total = self._expected_total(number, ask)
         runs = total - number + 1
-        left = ask.left_s or self.budget.left(runs)
+        most = min(ask.most + 1, self.setup.limits.max_boots - number + 1)
+        left = ask.left_s or self.budget.left(ask.left + 1, runs, most)
         if self.width <= 1:
             left = self.pace.left(left, runs)
         self.ports.progress.step(what, number, total, left)

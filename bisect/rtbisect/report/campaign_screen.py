@@ -48,6 +48,8 @@ class Tone(Enum):
     NEWER = "newer"
 
 
+#: Seconds behind the end of a run after which it is no longer shown as under way.
+_PLANS_S = 1.0
 _BLANK = (" ", Tone.PLAIN)
 _TONES = {
     Mark.OLDER: Tone.OLDER, Mark.NEWER: Tone.NEWER, Mark.NAMED: Tone.STRONG,
@@ -108,6 +110,8 @@ class CampaignScreen:
     _confidence: float = 0.0
     _last: Finding | None = None
     _now: Finding | None = None
+    #: The clock's seconds when the run that is shown has ended; None while it is under way.
+    _ended_s: float | None = None
     #: What the checks of the last proof say.
     _checks: dict[Finding, Finding] = field(default_factory=dict)
     _gates: Counter[str] = field(default_factory=Counter)
@@ -124,6 +128,7 @@ class CampaignScreen:
             Work.FIGURES: self._figures_of_all,
             Work.BUILDING: self._builds,
             Work.BOOTING: self._boots,
+            Work.BOOT_ENDED: self._ends,
             Ends.SEARCHED_ON: self._searched,
             Searches.SPREAD: self._spreads,
             Searches.OUTCOME: self._answered,
@@ -146,11 +151,18 @@ class CampaignScreen:
         if not data["variant"]:
             self._add(data["revision"], data["metric"], data)
         self._metric, self._last = data["metric"], finding
+        self._ends(finding, data)
 
     def _figures_of_all(self, finding: Finding, data: Any) -> None:
         for each in data["figures"]:
             self._add(data["revision"], _key(each), each.data)
         self._last = finding
+        self._ends(finding, data)
+
+    def _ends(self, _finding: Finding, data: Any) -> None:
+        # A lab with several devices has others under way.
+        if self._now is not None and self._now.data["revision"] == data["revision"]:
+            self._ended_s = self.clock()
 
     def _searched(self, _finding: Finding, data: Any) -> None:
         self._metric, self._sure = data["metric"], True
@@ -162,10 +174,10 @@ class CampaignScreen:
 
     def _builds(self, _finding: Finding, data: Any) -> None:
         named = {name: data[name] for name in ("revision", "variant")}
-        self._now = Finding.of(Shown.BUILD, **named)
+        self._now, self._ended_s = Finding.of(Shown.BUILD, **named), None
 
     def _boots(self, finding: Finding, _data: Any) -> None:
-        self._now = finding
+        self._now, self._ended_s = finding, None
 
     def _checked(self, _finding: Finding, data: Any) -> None:
         check = data["check"]
@@ -200,13 +212,18 @@ class CampaignScreen:
             yield from self._drawn(self._spread, width, ascii_only=ascii_only)
         if last := self._last_said():
             yield Row(Line.LAST, (self._said(last),))
-        if self._now is not None:
-            yield Row(Line.NOW, (self._said(self._now, Tone.STRONG),))
-            if self._now.kind == Shown.NEXT:
-                why = Finding.of(Shown.WHY, purpose=self._now.data["purpose"])
+        if (now := self._shown_now()) is not None:
+            yield Row(Line.NOW, (self._said(now, Tone.STRONG),))
+            if now.kind == Shown.NEXT:
+                why = Finding.of(Shown.WHY, purpose=now.data["purpose"])
                 yield Row(Line.WHY, (self._said(why),))
         yield from self._proof_rows()
         yield Row(Line.TIME, tuple(self._time_parts()))
+
+    def _shown_now(self) -> Finding | None:
+        if self._ended_s is None or self.clock() - self._ended_s < _PLANS_S:
+            return self._now
+        return Finding.of(Shown.PLANS) if self._now else None
 
     def _said(self, finding: Finding, tone: Tone = Tone.PLAIN) -> tuple[str, Tone]:
         return str(speak(finding, self._voice)), tone

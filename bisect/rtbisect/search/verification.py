@@ -32,7 +32,7 @@ from rtbisect.model.finding import Finding
 from rtbisect.model.kinds.judge import Told
 from rtbisect.model.kinds.search import Checks, Untestable
 from rtbisect.model.result import CheckName, CheckStatus, Verification
-from rtbisect.search.build_groups import Groups, examine
+from rtbisect.search.build_groups import LAST, Groups, examine
 from rtbisect.search.calibrate import looks
 from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
@@ -71,6 +71,8 @@ class Boot:
     purpose: BootPurpose
     #: Boots that are due in all, this one included, if nothing asks for a second look.
     left: int = 1
+    #: The same, if every check asks for its last look.
+    most: int = 1
     #: Other than 0: build it with that layout.
     layout: int = 0
 
@@ -200,12 +202,13 @@ def coming(state: VerifyState, most: int, *, late: bool) -> tuple[Boot, ...]:
     wanted: dict[Kernel, int] = {}
     purpose: dict[Kernel, BootPurpose] = {}
     unfinished = [check for check in state.checks if check.wanted]
+    last = _last_looks(state.spec, unfinished)
     decisive = [check for check in unfinished if not check.late]
     for check in decisive or (unfinished if late else ()):
         for kernel, due in check.wanted:
             wanted[kernel] = max(wanted.get(kernel, 0), due)
             purpose.setdefault(kernel, check.purpose)
-    boots_so_far = {kernel: len(state.ledger.views.get(kernel, ())) for kernel in wanted}
+    boots_so_far = {kernel: len(state.ledger.views.get(kernel, ())) for kernel in last}
     boots: list[Boot] = []
     while len(boots) < most and (short := [k for k in wanted if boots_so_far[k] < wanted[k]]):
         # What was disturbed waits for the next round.
@@ -214,9 +217,26 @@ def coming(state: VerifyState, most: int, *, late: bool) -> tuple[Boot, ...]:
         rank = _ranks(state.spec, fewest)
         best = min((k for k in short if rounds[k] == fewest), key=lambda k: (k[1], rank[k[0]]))
         left = sum(wanted[kernel] - boots_so_far[kernel] for kernel in short)
-        boots.append(Boot(best[0], purpose[best], left, best[1]))
+        at_most = sum(max(0, last[kernel] - boots_so_far[kernel]) for kernel in last)
+        boots.append(Boot(best[0], purpose[best], left, at_most, best[1]))
         boots_so_far[best] += 1
     return tuple(boots)
+
+
+def _last_looks(spec: VerifySpec, unfinished: Iterable[_Check]) -> dict[Kernel, int]:
+    """Boots of each kernel with which every check is over."""
+    last: dict[Kernel, int] = {}
+    for check in unfinished:
+        for kernel, due in check.wanted:
+            last[kernel] = max(last.get(kernel, 0), due, *check.looks[-1:])
+        if check.check is CheckName.BUILDS and spec.builds is not None:
+            for side in (spec.builds.better, spec.builds.worse):
+                last |= dict.fromkeys(side[:LAST], spec.builds.boots)
+            if spec.pair_decides:
+                # As where there are too few builds.
+                pair = ((sha, 0) for sha in (*spec.parents, spec.culprit))
+                last |= dict.fromkeys(pair, spec.looks_alone[-1])
+    return last
 
 
 def verifications(state: VerifyState) -> tuple[Verification, ...]:

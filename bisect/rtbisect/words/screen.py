@@ -62,10 +62,15 @@ def _last(data: Mapping[str, Any]) -> str:
 
 def _left(data: Mapping[str, Any]) -> str:
     low, middle, high = (duration(data[name]) for name in ("low_s", "wall_s", "high_s"))
+    nothing = duration(0)
+    if high == nothing:
+        return "less than a second left"
     if low == high:
         return "about {wall_s:duration} left"
     number, unit = low.split()
     between = f"{number if high.endswith(unit) else low} to {high}"
+    if low == nothing:
+        between = f"up to {high}"
     # A middle that is an end of the interval says nothing of its own.
     if middle in (low, high):
         return f"{between} left"
@@ -85,6 +90,7 @@ SENTENCES: Mapping[str, Words] = {
     Shown.BUILD: lambda data: (
         "building {revision:kernel}" + (" {variant}" if data["variant"] else "")
     ),
+    Shown.PLANS: "weighing the {voice.run}s so far, and choosing the next one",
     Shown.SPENT: "{wall_s:duration} so far",
     Shown.LEFT: _left,
     Shown.OVERDUE: "longer than expected",

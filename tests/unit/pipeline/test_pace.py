@@ -26,3 +26,11 @@ def test_a_build_between_two_runs_is_not_beside_them():
     pace.built(30.0)
     pace.ran(130.4, 0.2)
     assert round(pace.left(LEFT, 50).middle_s, 6) == 20.0
+
+
+def test_what_comes_once_is_not_expected_again():
+    """As the first plan of a search, which weighs all that is possible."""
+    pace = Pace()
+    for begun_s in (100.0, 100.4, 100.8, 110.0):
+        pace.ran(begun_s, 0.2)
+    assert round(pace.left(LEFT, 50).middle_s, 6) == 20.0

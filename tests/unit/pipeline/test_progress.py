@@ -69,6 +69,16 @@ def test_a_total_is_what_was_told_of_search_and_proof(watched):
     assert max(searching) - min(searching) < told["most"] - told["least"]
 
 
+def test_the_time_of_a_proof_is_a_range_from_its_next_look_to_its_last(watched):
+    proofs = [step for step in watched.steps if step[0] == BootPurpose.VERIFY]
+    assert all(left.low_s <= left.middle_s <= left.high_s for *_what, left in proofs)
+    first = proofs[0]
+    boot_s = first[3].middle_s / (first[2] - first[1] + 1)
+    # The last boot of this look may be the last one, and no boot is beyond the budget.
+    assert proofs[-1][3].low_s == pytest.approx(boot_s)
+    assert first[3].high_s <= (80 - first[1] + 1) * boot_s * 1.001
+
+
 def test_the_time_that_is_left_is_a_range_in_which_builds_count(watched):
     searching = [step for step in watched.steps if step[0] == BootPurpose.SEARCH]
     for _purpose, done, total, left in searching:

@@ -181,6 +181,28 @@ def test_what_is_done_is_shown_until_the_answer(screen):
     assert set(lines(screen)) == {Line.TIME}
 
 
+def test_a_run_that_has_ended_is_not_under_way_for_long(screen, now):
+    def shown():
+        (row,) = (row for row in screen.rows(80) if row.line is Line.NOW)
+        return row.parts[0][0], Line.WHY in lines(screen)
+
+    begins = Finding.of(Work.BOOTING, number=3, revision=NEWER, purpose=BootPurpose.SEARCH)
+    screen.hear(begins)
+    screen.step(30, None)
+    under_way = shown()
+    # A boot of another revision may end meanwhile, on another device.
+    screen.hear(figure(OLDER, 5.0))
+    now[0] += 5
+    assert shown() == under_way
+    screen.hear(figure(NEWER, 5.0))
+    assert shown() == under_way
+    now[0] += 1.5
+    assert shown() == (words(Finding.of(Shown.PLANS)), False)
+    screen.hear(begins)
+    screen.step(30, None)
+    assert shown() == under_way
+
+
 def test_the_time_that_is_left_goes_by(now):
     left = Left(low_s=60, middle_s=90, high_s=300)
     assert left_of(left, 80).data == {"wall_s": 10, "low_s": 0, "high_s": 220}

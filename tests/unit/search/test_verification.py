@@ -316,6 +316,16 @@ def test_replay_of_any_prefix_proposes_the_same():
             assert step is None
 
 
+@pytest.mark.parametrize("better", [10, 49.5])
+def test_boots_to_come_lie_between_those_of_the_next_look_and_of_all_looks(better):
+    """Of a culprit that is seen at once, and of one that its last look leaves open."""
+    state, order = play(SPEC, GOOD | {"parent": better})
+    for done in range(len(order)):
+        step = verification.propose(replayed(verification, SPEC, state.events[:done]), late=True)
+        assert step.left <= step.most
+        assert len(order) - done <= step.most
+
+
 def test_before_the_end_nothing_is_confirmed():
     state = verification.start(SPEC)
     checks = verification.verifications(state)

@@ -41,6 +41,8 @@ class Shown(Kind):
     NEXT = "shown.next", "number total revision purpose"
     WHY = "shown.why", "purpose"
     BUILD = "shown.build", "revision variant"
+    #: Nothing is under way: what the runs say is computed, and what comes next.
+    PLANS = "shown.plans"
     #: Seconds since the session began.
     SPENT = "shown.spent", "wall_s"
     #: Seconds that are left: in the middle, and of four of five cases.
