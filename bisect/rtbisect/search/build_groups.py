@@ -23,7 +23,7 @@ from rtbisect.judge.scale import by_mean, effect_floor, effect_of
 from rtbisect.judge.verdict import effect_found
 from rtbisect.model.campaign import Judgement, Level, Sample, Threshold
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.judge import Judged
+from rtbisect.model.kinds.judge import Judged, Told
 from rtbisect.model.kinds.search import Checks
 
 if TYPE_CHECKING:
@@ -239,3 +239,14 @@ def _with_level(
     else:
         level, reason = Level.UNDECIDED, Finding.of(Judged.INCLUDED, effect=effect)
     return replace(judgement, level=level, reason=reason)
+
+
+def without_direction(effect: Finding) -> Finding:
+    """How large an effect is: what luck does has no direction."""
+    if effect.kind == Told.RATIO:
+        ratio = effect.data["ratio"]
+        assert isinstance(ratio, float)
+        return Finding.of(Told.SHIFT_RATIO, ratio=max(ratio, 1 / ratio))
+    difference = effect.data["difference"]
+    assert isinstance(difference, float)
+    return Finding.of(Told.SHIFT, difference=abs(difference), unit=effect.data["unit"])

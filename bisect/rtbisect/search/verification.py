@@ -29,10 +29,9 @@ from rtbisect.judge.verdict import (
 )
 from rtbisect.model.campaign import Judgement, Level, Observation, Sample, Threshold
 from rtbisect.model.finding import Finding
-from rtbisect.model.kinds.judge import Told
 from rtbisect.model.kinds.search import Checks, Untestable
 from rtbisect.model.result import CheckName, CheckStatus, Verification
-from rtbisect.search.build_groups import LAST, Groups, examine
+from rtbisect.search.build_groups import LAST, Groups, examine, without_direction
 from rtbisect.search.calibrate import looks
 from rtbisect.search.events import Booted
 from rtbisect.search.ledger import Ledger
@@ -400,21 +399,10 @@ def _of_builds(state: VerifyState, *, ready: bool) -> _Check:
         base=readable.base.n,
         new=readable.new.n,
         why=readable.reason,
-        spread=_size(spec.told(effect_of(spec.judged, groups.spread))),
+        spread=without_direction(spec.told(effect_of(spec.judged, groups.spread))),
     )
     said = check.says(_STATUS[groups.judgement.level], note)
     return replace(check, verification=replace(said, judgement=readable))
-
-
-def _size(effect: Finding) -> Finding:
-    """How large an effect is: what luck does has no direction."""
-    if effect.kind == Told.RATIO:
-        ratio = effect.data["ratio"]
-        assert isinstance(ratio, float)
-        return Finding.of(Told.SHIFT_RATIO, ratio=max(ratio, 1 / ratio))
-    difference = effect.data["difference"]
-    assert isinstance(difference, float)
-    return Finding.of(Told.SHIFT, difference=abs(difference), unit=effect.data["unit"])
 
 
 def _intervals_disjoint(spec: VerifySpec, check: _Check, pair: Pair) -> bool:
