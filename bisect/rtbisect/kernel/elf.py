@@ -20,16 +20,19 @@ from typing import BinaryIO, NamedTuple
 
 ALLOC, EXECUTED, STRINGS = 2, 4, 0x20
 NOBITS, NOTE = 8, 7
-_SYMTAB, _RELA, _REL = 2, 4, 9
+_SYMTAB, _RELA, _REL, _SYMTAB_SHNDX = 2, 4, 9, 18
 _RELOCATABLE = 1
 FUNCTION, SECTION = 2, 3
-_UNDEFINED, _RESERVED = 0, 0xFF00
+#: Numbers of sections from _RESERVED on have meanings; _ELSEWHERE is that the number does not fit
+#: into its field (System V ABI, "Section Header Table").
+_UNDEFINED, _RESERVED, _ELSEWHERE = 0, 0xFF00, 0xFFFF
 
 #: File header (from e_type on) and section header, by the class byte.
 _HEADERS = {1: struct.Struct("<HHIIIIIHHHHHH"), 2: struct.Struct("<HHIQQQIHHHHHH")}
 _SECTIONS = {1: struct.Struct("<10I"), 2: struct.Struct("<IIQQQQIIQQ")}
 _RELOCATION = struct.Struct("<QQq")
 _SYMBOL = struct.Struct("<IBBHQQ")
+_WORD = struct.Struct("<I")
 _RELOCATION_MARK = struct.Struct("<QIq")
 
 #: Bytes of one name and of a table, symbols of a file: far beyond any kernel's.
@@ -67,7 +70,8 @@ class Symbol(NamedTuple):
 
     name: bytes
     info: int
-    #: Its number in the file; those of _UNDEFINED and from _RESERVED on are none of this file.
+    #: Its number in the file; 0 of what is undefined, and less than that of what has a reserved
+    #: number, as an absolute value.
     section: int
     #: Where the symbol begins in the section, and how many bytes it has.
     value: int
@@ -79,7 +83,7 @@ class Symbol(NamedTuple):
 
     @property
     def is_here(self) -> bool:
-        return _UNDEFINED < self.section < _RESERVED
+        return self.section > _UNDEFINED
 
 
 class Relocation(NamedTuple):
@@ -128,7 +132,7 @@ class Elf:
         #: Where the file tells of its sections: their headers, and what the file header has of
         #: these; first byte and the one behind the last.
         self.index = (((40, 48), (58, 64)) if self._is_64 else ((32, 36), (46, 52))) + (
-            (fields[5], fields[5] + fields[-3] * fields[-2]),
+            (fields[5], fields[5] + fields[-3] * len(self.sections)),
         )
         running = [index for index, section in enumerate(self.sections) if section.runs]
         # Numbers among what runs: debug sections in between do not shift them.
@@ -191,10 +195,10 @@ class Elf:
             index = symbol.section
             if index == _UNDEFINED:
                 meaning = ("elsewhere", symbol.info >> 4, symbol.name)
-            elif index < _RESERVED:
+            elif symbol.is_here:
                 meaning = ("here", self.sections[index].name, self._number.get(index), symbol.value)
             else:
-                meaning = ("nowhere", index, symbol.name, symbol.value)
+                meaning = ("nowhere", index & _ELSEWHERE, symbol.name, symbol.value)
             hashes.append(hashlib.sha256(repr(meaning).encode()).digest())
         return hashes
 
@@ -204,17 +208,33 @@ class Elf:
         strings = self.sections[table.link]
         names = self._table(strings.offset, strings.size)
         rows = _SYMBOL.iter_unpack(self._table(table.offset, table.size))
-        for name, info, _, index, value, size in rows:
-            yield Symbol(_name(names, name), info, index, value, size)
+        large = self._large_numbers(table)
+        for row, (name, info, _, index, value, size) in enumerate(rows):
+            if index == _ELSEWHERE:
+                (section,) = _WORD.unpack_from(large, row * _WORD.size)
+            else:
+                section = index if index < _RESERVED else index - (_ELSEWHERE + 1)
+            yield Symbol(_name(names, name), info, section, value, size)
+
+    def _large_numbers(self, table: Section) -> bytes:
+        """Numbers of the sections of symbols, a word each, where they do not fit into the table."""
+        for section in self.sections:
+            if section.kind == _SYMTAB_SHNDX and self.sections[section.link] is table:
+                return self._table(section.offset, section.size)
+        return b""
 
     def _headers(
         self, form: struct.Struct, start: int, size: int, count: int, names_index: int
     ) -> tuple[Section, ...]:
         """`count` headers of `size` bytes each, the first one at `start` of the file. Their names
-        are in the section with the number `names_index`.
+        are in the section with the number `names_index`. The first header has what does not fit.
         """
         if size != form.size:
             raise ValueError("section headers of a foreign size")
+        if start and (not count or names_index == _ELSEWHERE):
+            first = form.unpack(self._bytes(start, size))
+            count = count or first[5]
+            names_index = first[6] if names_index == _ELSEWHERE else names_index
         rows = list(form.iter_unpack(self._bytes(start, size * count)))
         names = self._table(*rows[names_index][4:6])
         return tuple(

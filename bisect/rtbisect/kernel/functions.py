@@ -194,7 +194,7 @@ class _Meanings:
 
     def meaning(self, patch: Relocation) -> bytes:
         symbol = self._symbols[patch.symbol]
-        if symbol.kind != SECTION:
+        if symbol.kind != SECTION or not symbol.is_here:
             return b"%b%+d" % (_without_numbers(symbol.name), patch.addend)
         section = self._elf.sections[symbol.section]
         at = symbol.value + patch.addend

@@ -80,6 +80,25 @@ class TestTheWrapper:
         assert call(argv, ordered=True) == argv
 
 
+#: Sections of functions; from 65,280 on neither their count nor their numbers fit into the fields
+#: that small objects have for them.
+FUNCTIONS = 65_400
+
+
+def test_an_order_has_each_function_that_moves_however_many(tmp_path):
+    source = "".join(
+        f'.section .text.f{n},"ax"\n.type f{n},@function\nf{n}: ret\n.size f{n},1\n'
+        for n in range(FUNCTIONS)
+    )
+    source += ".text\n.type still,@function\nstill: ret\n.size still,1\n.set five,5\n"
+    (tmp_path / "vmlinux.s").write_text(source)
+    argv = ["as", "vmlinux.s", "-o", "vmlinux.o"]
+    assert command.run(argv, cwd=tmp_path, timeout_s=120).ok
+    one, other = (relink.order(tmp_path / "vmlinux.o", seed).splitlines() for seed in (1, 2))
+    assert one != other
+    assert sorted(one) == sorted(other) == sorted(f"f{n}" for n in range(FUNCTIONS))
+
+
 class TestVariants:
     def test_the_kernel_without_rt_is_one(self):
         without = f"{RELINKED}+{layout_variant(WITHOUT_RT)}"

@@ -197,12 +197,13 @@ def test_how_a_module_says_it_does_not_count(module_hash, one, two):
         module(PRINTK, patches=((1, CALL, 9, -4),)),
         module(Symbol("x" * 600)),
         module(Symbol("here", 99)),
+        module(Symbol("here", 0xFFFF)),
         module(PRINTK, target=99),
         (TEXT, Section(".rela.text", b"\0" * 24, RELA, 0, link=1, info=1)),
         (TEXT, Section(".rela.text", b"\0" * 23, RELA, 0, link=3, info=1), *module(PRINTK)[3:]),
         (TEXT, Section(".rel.text", b"\0" * 16, 9, 0, link=3, info=1), *module(PRINTK)[3:]),
     ],
-    ids=["symbol", "name", "section", "target", "no symbols", "cut off", "other machine"],
+    ids=["symbol", "name", "section", "table", "target", "none", "cut off", "other machine"],
 )
 def test_relocations_that_somebody_made_up(module_hash, sections):
     with pytest.raises(NotElfError):
