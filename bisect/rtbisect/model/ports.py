@@ -248,6 +248,8 @@ class Left:
     low_s: float
     middle_s: float
     high_s: float
+    #: That is the time of a comparison, behind which a search comes if its ends differ.
+    search_may_follow: bool = False
 
 
 class Progress(Protocol):

@@ -38,6 +38,8 @@ class BootRequest:
     left: int = field(default=0, compare=False)
     #: For the story: at most so many, where there may be more.
     most: int = field(default=0, compare=False)
+    #: For the story: of a comparison of ends that are searched if they differ.
+    search_may_follow: bool = field(default=False, compare=False)
     #: For the story: time of this boot, those after it and their builds; None: as of that many.
     left_s: Left | None = field(default=None, compare=False)
     #: 0 for the kernel as configured, else another layout or variant: see `Steps.build`.

@@ -79,7 +79,7 @@ def compare(steps: Steps, base: str, new: str, *, searched: bool = False) -> Com
     boots = {sha: Boots(role=role) for sha, role in zip((base, new), ENDS, strict=True)}
     first, second, usual, beyond = _schedule(steps.setup, searched=searched)
     for look, alpha in (usual | beyond).items():
-        barren, reached = _boot_for_look(steps, boots, (base, new), look)
+        barren, reached = _boot_for_look(steps, boots, (base, new), look, searched=searched)
         if barren:
             return Comparison((), Level.UNDECIDED, barren)
         judgements = _judge(steps.setup, boots[base], boots[new], alpha)
@@ -156,7 +156,7 @@ def first_looks(setup: Setup, alpha: float = ALPHA / LOOKS) -> tuple[int, int]:
 
 
 def _boot_for_look(
-    steps: Steps, boots: dict[str, Boots], pair: tuple[str, str], look: int
+    steps: Steps, boots: dict[str, Boots], pair: tuple[str, str], look: int, *, searched: bool
 ) -> tuple[Finding | None, int]:
     """Boot both revisions for a look, and say how many valid boots they have then; or a reason why
     one side has not. On several hosts labels are exchanged within each: so many more boots as make
@@ -164,7 +164,7 @@ def _boot_for_look(
     """
     wanted = look
     while True:
-        if barren := _boot_both(steps, boots, *pair, look):
+        if barren := _boot_both(steps, boots, pair, look, searched=searched):
             return barren, look
         hosts = [[run.device for run in boots[sha].evidence] for sha in pair]
         as_sharp = blocks.smallest_p(*hosts) <= stats.smallest_p(wanted, wanted)
@@ -175,14 +175,14 @@ def _boot_for_look(
 
 
 def _boot_both(
-    steps: Steps, boots: dict[str, Boots], base: str, new: str, want: int
+    steps: Steps, boots: dict[str, Boots], pair: tuple[str, str], want: int, *, searched: bool
 ) -> Finding | None:
     """Boot until both sides have `want` valid boots; why one side cannot."""
     barren_in_a_row = dict.fromkeys(boots, 0)
-    turn = len(boots[base].runs) + len(boots[new].runs)
+    turn = sum(len(boots[sha].runs) for sha in pair)
     while True:
-        missing = {sha: max(0, want - len(boots[sha].evidence)) for sha in (base, new)}
-        asks, next_turn = _boots_to_come(missing, (base, new), turn)
+        missing = {sha: max(0, want - len(boots[sha].evidence)) for sha in pair}
+        asks, next_turn = _boots_to_come(missing, pair, turn, searched=searched)
         if not asks:
             return None
         run = steps.boot(asks[0], asks[1:])
@@ -197,7 +197,7 @@ def _boot_both(
 
 
 def _boots_to_come(
-    missing: Mapping[str, int], pair: tuple[str, str], turn: int
+    missing: Mapping[str, int], pair: tuple[str, str], turn: int, *, searched: bool
 ) -> tuple[list[BootRequest], int]:
     """The boots that are wanted when all of them are evidence, and the turn behind the first."""
     left, total, next_turn = dict(missing), sum(missing.values()), 0
@@ -212,6 +212,7 @@ def _boots_to_come(
                     sha=sha,
                     purpose=BootPurpose.BASE if sha == pair[0] else BootPurpose.TIP,
                     left=total - len(asks) - 1,
+                    search_may_follow=searched,
                 )
             )
             next_turn = next_turn or turn

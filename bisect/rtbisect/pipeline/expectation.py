@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rtbisect.model.finding import Finding
@@ -43,6 +44,15 @@ def wanted_boots(limits: Limits, state: SearchState, begun: int) -> int:
     return math.ceil((begun + coming.boots.high + proof) / ROUND) * ROUND
 
 
+@dataclass(frozen=True, slots=True)
+class BootsToCome:
+    """What is expected after the next boot, with the proof."""
+
+    boots: int
+    #: With the next boot; None where nobody knows what one takes.
+    time: Left | None = None
+
+
 class Expectation:
     """Forecast of one search, from its first step to its end."""
 
@@ -61,6 +71,10 @@ class Expectation:
         self._total = 0
         #: Boots at which the search has taken longer than was told.
         self._late = 0.0
+
+    def to_come(self, state: SearchState) -> BootsToCome:
+        """What is expected, for the progress."""
+        return BootsToCome(self.left(state), self.left_s(state))
 
     def left(self, state: SearchState) -> int:
         """Boots that are expected after the next one with those of the proof, for the progress: as

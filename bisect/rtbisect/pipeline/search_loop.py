@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rtbisect.judge.boots import Boots
@@ -15,7 +16,7 @@ from rtbisect.model.kinds.pipeline import Searches, Work
 from rtbisect.model.result import CheckName, CheckStatus, Verification
 from rtbisect.pipeline import first_look
 from rtbisect.pipeline.boot_queue import BootRequest
-from rtbisect.pipeline.expectation import Expectation
+from rtbisect.pipeline.expectation import BootsToCome, Expectation
 from rtbisect.search import engine, verification
 from rtbisect.search.events import Booted, Built, Event, Reverted
 from rtbisect.search.parts import Parts
@@ -25,11 +26,10 @@ from rtbisect.search.spec import BootPurpose, Finish, SearchAnswer, SearchSpec, 
 from rtbisect.search.standing import Standing, spread, standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rtbisect.model.campaign import Threshold
     from rtbisect.model.lab import Run
-    from rtbisect.model.ports import Left
     from rtbisect.pipeline.budget import Budget
     from rtbisect.pipeline.steps import Steps
     from rtbisect.search.search_state import SearchState
@@ -145,8 +145,7 @@ def _searched(
             # A build has outlasted the time. Whoever replays this looks at the time before it.
             continue
         state = built
-        left = expectation.left(state), expectation.left_s(state)
-        for event in _boot_events(steps, state, trials, left, spare):
+        for event in _boot_events(steps, state, trials, partial(expectation.to_come, state), spare):
             state = engine.apply(state, event)
 
 
@@ -177,7 +176,8 @@ def _with_asked_runs(steps: Steps, state: SearchState) -> SearchState:
         for left in reversed(range(order.runs)):
             if not steps.budget.boots_left:
                 break
-            events += _boot_events(steps, state, (trial,), (left, None), {})
+            to_come = partial(BootsToCome, left)
+            events += _boot_events(steps, state, (trial,), to_come, {})
         # A part of the range does not have all commits of it.
         if sha == graph.older or sha in state.ancestry.index:
             for event in events:
@@ -235,13 +235,15 @@ def _boot_events(
     steps: Steps,
     state: SearchState,
     trials: Sequence[Trial],
-    left: tuple[int, Left | None],
+    to_come: Callable[[], BootsToCome],
     spare: Spare,
 ) -> Iterable[Booted]:
     """A boot of each proposed test that has a kernel, on as many devices as there are; taken from
-    `spare`, which loses it, where one is there. `left` are boots to come, and their time.
+    `spare`, which loses it, where one is there.
     """
     threshold = state.spec.threshold
+    # Told only where one is made: what is in `spare` may say more of what is to come.
+    left: BootsToCome | None = None
     requests: list[tuple[BootRequest, Run | None]] = []
     for trial in trials:
         sha = trial.revision
@@ -250,10 +252,12 @@ def _boot_events(
         # A boot that was taken before says nothing of what measures now.
         fits = trial.purpose is not BootPurpose.RECHECK_END
         taken = spare.get((sha, trial.layout)) if fits else None
-        ask = BootRequest(
-            sha=sha, purpose=trial.purpose, left=left[0], left_s=left[1], layout=trial.layout
-        )
-        requests.append((ask, taken.pop(0) if taken else None))
+        ask = BootRequest(sha=sha, purpose=trial.purpose, layout=trial.layout)
+        if taken:
+            requests.append((ask, taken.pop(0)))
+        else:
+            left = left or to_come()
+            requests.append((replace(ask, left=left.boots, left_s=left.time), None))
     for number, (ask, spare_run) in enumerate(requests):
         later_requests = [
             request for request, its_spare in requests[number + 1 :] if its_spare is None

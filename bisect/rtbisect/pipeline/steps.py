@@ -359,6 +359,8 @@ class Steps:
         left = ask.left_s or self.budget.left(ask.left + 1, runs, most)
         if self.width <= 1:
             left = self.pace.left(left, runs)
+        if left is not None and ask.search_may_follow:
+            left = replace(left, search_may_follow=True)
         self.ports.progress.step(what, number, total, left)
 
         def carry_out(note: Note) -> Run:

@@ -77,7 +77,8 @@ def left_of(left: Left, since_s: float = 0.0) -> Finding:
     )
     if since_s and not high:
         return Finding.of(Shown.OVERDUE)
-    return Finding.of(Shown.LEFT, wall_s=middle, low_s=low, high_s=high)
+    kind = Shown.LEFT_OF_ENDS if left.search_may_follow else Shown.LEFT
+    return Finding.of(kind, wall_s=middle, low_s=low, high_s=high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ SENTENCES: Mapping[str, Words] = {
     Shown.PLANS: "weighing the {voice.run}s so far, and choosing the next one",
     Shown.SPENT: "{wall_s:duration} so far",
     Shown.LEFT: _left,
+    Shown.LEFT_OF_ENDS: lambda data: f"{_left(data)}; if the ends differ, a search follows",
     Shown.OVERDUE: "longer than expected",
     Shown.PROOF: "{check}: {status}",
     Shown.GATES: lambda data: (

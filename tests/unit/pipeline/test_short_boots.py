@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Boots that measure only what is searched: their windows, and which boots stand for them."""
 
+from collections import defaultdict
 from dataclasses import replace
 
 import pytest
@@ -128,19 +129,39 @@ def test_the_search_calibrates_with_boots_that_began_as_its_own_do(tmp_path):
     assert max(judged.base.values) < 0.1
 
 
-def test_boots_to_come_take_what_short_ones_take(tmp_path):
-    class Told(Quiet):
-        """Seconds that a boot of the proof is taken to last, as the progress has them."""
+class Shown(Quiet):
+    """What the progress has of each boot: its number, the total, and what is left."""
 
-        boot_s = 0.0
+    def __init__(self):
+        self.boots = defaultdict(list)
 
-        def step(self, what, done, total, left):
-            if left is not None and what.data["purpose"] == BootPurpose.VERIFY:
-                self.boot_s = left.middle_s / (total - done + 1)
+    def step(self, what, done, total, left):
+        self.boots[what.data["purpose"]].append((done, total, left))
 
-    told = Told()
-    searched(tmp_path, lab_of(), progress=told)
-    assert told.boot_s == pytest.approx(GUEST_S + 2.0 * len(PF))
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    seen = Shown()
+    searched(tmp_path_factory.mktemp("shown"), lab_of(), progress=seen)
+    return seen.boots
+
+
+def test_boots_to_come_take_what_short_ones_take(shown):
+    done, total, left = shown[BootPurpose.VERIFY][-1]
+    assert left.middle_s / (total - done + 1) == pytest.approx(GUEST_S + 2.0 * len(PF))
+
+
+def test_the_time_of_a_comparison_is_not_that_of_the_search_behind_it(shown):
+    compared = {BootPurpose.BASE, BootPurpose.TIP}
+    assert compared < shown.keys()
+    for purpose, taken in shown.items():
+        assert {left.search_may_follow for *_, left in taken} == {purpose in compared}
+
+
+def test_what_the_comparison_has_booted_counts_in_the_first_total_of_the_search(shown):
+    totals = {total for _, total, _ in shown[BootPurpose.CALIBRATE]}
+    # A guess that knew of no boot would be far from it.
+    assert totals == {shown[BootPurpose.SEARCH][0][1]}
 
 
 def test_a_boot_takes_the_windows_that_it_has():

@@ -207,6 +207,8 @@ def test_the_time_that_is_left_goes_by(now):
     left = Left(low_s=60, middle_s=90, high_s=300)
     assert left_of(left, 80).data == {"wall_s": 10, "low_s": 0, "high_s": 220}
     assert left_of(left, 301).kind == Shown.OVERDUE
+    follows = replace(left, search_may_follow=True)
+    assert left_of(follows, 80) == replace(left_of(left, 80), kind=Shown.LEFT_OF_ENDS)
 
 
 @pytest.mark.parametrize("kind", [Searches.KEEPS, Searches.EXPECTED, Proofs.CHECK])

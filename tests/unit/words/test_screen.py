@@ -27,6 +27,11 @@ def test_what_is_left_is_a_range_where_nobody_knows(low, middle, high, said):
     assert str(speak(Finding.of(Shown.LEFT, wall_s=middle, low_s=low, high_s=high))) == said
 
 
+def test_a_search_that_may_follow_is_told_beside_the_time_of_the_comparison():
+    said = str(speak(Finding.of(Shown.LEFT_OF_ENDS, wall_s=60, low_s=60, high_s=60)))
+    assert said == "about 60 s left; if the ends differ, a search follows"
+
+
 def test_what_is_computed_is_told():
     told = str(speak(Finding.of(Shown.PLANS)))
     assert told == "weighing the boots so far, and choosing the next one"

@@ -47,6 +47,8 @@ class Shown(Kind):
     SPENT = "shown.spent", "wall_s"
     #: Seconds that are left: in the middle, and of four of five cases.
     LEFT = "shown.left", "wall_s low_s high_s"
+    #: The same of a comparison of ends that are searched if they differ.
+    LEFT_OF_ENDS = "shown.left_of_ends", "wall_s low_s high_s"
     #: Told in the place of LEFT when the expected time is over.
     OVERDUE = "shown.overdue"
     #: A check of the proof.
