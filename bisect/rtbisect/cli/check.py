@@ -20,6 +20,7 @@ from rtbisect.cli.options import (
     site_option,
     suite_option,
 )
+from rtbisect.cli.output import fitted
 from rtbisect.cli.result import answer_of, exit_of, headline, listed
 from rtbisect.errors import ConfigError, Exit
 from rtbisect.model.campaign import CampaignKind, CampaignRequest, Judgement, Level, Outcome
@@ -94,8 +95,9 @@ def text_of_check(output: Output, record: CampaignRecord) -> str:
     if result is None:
         return listed(record, output.store.summary(record))
     voice = voice_of_request(record.request)
-    reasons = (f"  {speak(reason, voice)}" for reason in result.reasons)
-    return "\n".join([headline(record, result), *reasons, *_table(_pairs(result))])
+    lines = [fitted(headline(record, result), first="")]
+    lines += (fitted(str(speak(reason, voice))) for reason in result.reasons)
+    return "\n".join([*lines, *_table(_pairs(result))])
 
 
 def exit_of_check(result: Result | None) -> int:

@@ -102,11 +102,11 @@ def takes_blocks(stream: TextIO | None) -> bool:
     return True
 
 
-def fitted(line: str) -> str:
-    """A line of an answer, indented: on a terminal broken between words, else as it is."""
+def fitted(line: str, first: str = "  ") -> str:
+    """A line of an answer behind `first`: on a terminal broken between words, else as it is."""
     if not on_terminal(sys.stdout):
-        return f"  {line}"
-    return wrap(line, max(20, shutil.get_terminal_size().columns), first="  ", rest="    ")
+        return f"{first}{line}"
+    return wrap(line, max(20, shutil.get_terminal_size().columns), first=first, rest="    ")
 
 
 class PlainProgress:

@@ -148,9 +148,9 @@ def text_of(
     result = record.result
     if result is None:
         return "\n".join([listed(record, summary), *shown, *_next(record, summary)])
-    lines = [headline(record, result), *_head_lines(heads)]
+    lines = [fitted(headline(record, result), first=""), *_head_lines(heads)]
     if heads and (more := left_out(result)):
-        lines.append(f"  {more}")
+        lines.append(fitted(more))
     lines += shown
     reasons = result.reasons
     if opening:
