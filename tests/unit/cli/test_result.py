@@ -56,8 +56,8 @@ def test_lines_of_an_answer_break_between_words_on_a_terminal_alone(record, monk
     whole = words(reason).strip()
     assert any(whole in line for line in lines) is not terminal
     assert whole in " ".join(" ".join(lines).split())
-    # What stands first is the whole of a sentence, too.
-    record.result = other_result(Outcome.CULPRIT)
+    # What stands first breaks, too.
+    monkeypatch.setenv("COLUMNS", "20")
     first = headline(record, record.result)
     assert (text_of(record, rcu().summary).splitlines()[0] == first) is not terminal
 
