@@ -31,6 +31,8 @@ _RECORDED = re.compile(r"pgid:([0-9]+):([0-9]+):([^:]*)(?::([^:]*))?(?::([^:]*))
 
 #: Seconds between SIGTERM and SIGKILL when a child is ended.
 GRACE_S = 5.0
+#: Seconds for which a process that begins is waited for, until it has its variables.
+EXEC_S = 1.0
 
 
 def end_group(pgid: int, grace_s: float | None = None) -> bool:
@@ -217,10 +219,23 @@ def _has_variable(pid: int, variable: str) -> bool:
 
 
 def _variables(pid: int) -> list[bytes]:
+    deadline = time.monotonic() + EXEC_S
     try:
-        return (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        while not (found := (PROC / str(pid) / "environ").read_bytes()):
+            if not _begins(pid) or time.monotonic() > deadline:
+                break
+            time.sleep(0.001)
     except OSError:
         return []
+    return found.split(b"\0")
+
+
+def _begins(pid: int) -> bool:
+    """Whether a process is within execve(2): it has memory (field 23 of stat), and the kernel has
+    not put its variables there yet (field 51). Who started it goes on before that.
+    """
+    fields = stat_of(pid)
+    return bool(fields) and fields[20] != "0" and fields[48] == "0"
 
 
 def _start_ticks(pid: int) -> int:

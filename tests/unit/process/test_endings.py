@@ -174,6 +174,15 @@ def test_a_leftover_group_is_ended_and_only_in_its_boot(started):
     assert not endings.end_leftover(name, PLACE)
 
 
+def test_a_command_is_found_as_soon_as_it_has_begun(started, monkeypatch):
+    """Who starts it goes on before the kernel has put its variables into its memory."""
+    for mark in map(str, range(10)):
+        child = started("exec sleep 60", {**command.environment(), endings.RUN_MARK: mark})
+        monkeypatch.setattr(endings, "_pids", [child.pid].copy)
+        endings.end_run(mark)
+        assert child.wait(timeout=20) == -signal.SIGTERM
+
+
 def test_a_copy_of_where_it_is_kept_ends_nothing_of_the_original(started, tmp_path):
     place, copy = tmp_path / "store", tmp_path / "copy"
     place.write_text("a store")
