@@ -74,11 +74,12 @@ class Expectation:
 
     def to_come(self, state: SearchState) -> BootsToCome:
         """What is expected, for the progress."""
-        return BootsToCome(self.left(state), self.left_s(state))
+        boots = self.left(state)
+        return BootsToCome(boots, self._left_s(state, boots))
 
     def left(self, state: SearchState) -> int:
         """Boots that are expected after the next one with those of the proof, for the progress: as
-        many as are told, until four of five searches would take fewer, or more.
+        many as are told, while that lies where four of five searches like it end.
         """
         forecast, since = self._fresh(state).boots, state.ledger.boots - self._boots
         low, middle, high = (
@@ -100,9 +101,9 @@ class Expectation:
         seen = (len(values.get(end, ())) for end in state.spec.graph.ends)
         return limits.proof_boots + 2 * max(limits.calibrate_min, *seen)
 
-    def left_s(self, state: SearchState) -> Left | None:
-        """Seconds of these boots and of the builds among them; None where nobody knows what one
-        takes.
+    def _left_s(self, state: SearchState, left: int) -> Left | None:
+        """Seconds of the next boot, of those that are `left` after it, and of the builds among
+        them; None where nobody knows what one takes.
         """
         budget = self._steps.budget
         if budget.left(1, 1) is None:
@@ -124,7 +125,7 @@ class Expectation:
 
         low_s = of("low", min(most, 2 * self._steps.setup.limits.verify_boots))
         high_s = of("high", most)
-        shown_s = of("middle", most, self.left(state) + 1 - most)
+        shown_s = of("middle", most, left + 1 - most)
         return Left(low_s=low_s, middle_s=min(max(low_s, shown_s), high_s), high_s=high_s)
 
     def grow(self, state: SearchState) -> bool:

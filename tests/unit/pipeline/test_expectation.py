@@ -42,7 +42,7 @@ def shown(monkeypatch):
     return total
 
 
-def test_a_total_stays_while_four_of_five_searches_take_fewer_or_more(shown):
+def test_a_total_stays_while_it_lies_where_four_of_five_searches_end(shown):
     assert shown(0, coming(10, 30, 60)) == 30 + PROOF
     # Half a boot is none, however many there were before it.
     assert {shown(n, coming(20, 40.5, 60)) for n in range(10, 13)} == {30 + PROOF}
